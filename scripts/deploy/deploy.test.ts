@@ -18,8 +18,8 @@ const titleOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.
 const byTitle = (objects: readonly KubeObject[]): Map<string, JsonObject> =>
   new Map(objects.map((object) => [titleOf(object), asJson(object)]));
 
-describe('deploy/', () => {
-  it('is what the code installs: npm run deploy:write', () => {
+describe('the files in deploy/', () => {
+  it('are exactly what npm run deploy:write generates from the code', () => {
     const files = deployFiles();
     const written = filesIn(chart).map((file) => relative(directory, file));
     expect(written.sort()).toEqual([...files.keys()].filter((path) => path.startsWith('chart/')).sort());
@@ -28,14 +28,14 @@ describe('deploy/', () => {
     }
   });
 
-  it('has all definitions, one a document', () => {
+  it('lists every definition in kinds.yaml, one per document', () => {
     const text = readFileSync(join(chart, 'crds/kinds.yaml'), 'utf8');
     const { kinds } = installation({ replicas: 2 });
     expect(parseYamlDocuments(text).map(({ value }) => value)).toEqual(kinds.map((kind) => asJson(kind)));
   });
 });
 
-describe('the chart', () => {
+describe('the Helm chart', () => {
   const render = (values: JsonObject, namespace = 'capstan-system') => {
     const files = new Map(filesIn(chart).map((file) => [relative(chart, file), readFileSync(file)]));
     const loaded = loadChart(files);
@@ -48,13 +48,13 @@ describe('the chart', () => {
     return byTitle(rendered.value.objects.map(({ object }) => object as KubeObject));
   };
 
-  it('makes the objects that capstan install applies', () => {
+  it('renders the same objects that capstan install applies', () => {
     const { others } = installation({ registry: 'registry.example.org/platform/', replicas: 3 });
     const wanted = byTitle(others.filter(({ kind }) => kind !== 'Namespace'));
     expect(objectsOf({ replicas: 3, image: { registry: 'registry.example.org/platform/' } })).toEqual(wanted);
   });
 
-  it('takes what a platform adds to Pods', () => {
+  it('passes extra arguments, node selector, pull secrets and image tag on to the Pods', () => {
     const deployment = objectsOf({
       extraArgs: ['--watch-filter=ours'],
       nodeSelector: { pool: 'system' },
@@ -72,7 +72,7 @@ describe('the chart', () => {
     }
   });
 
-  it('refuses another namespace, and values it does not know, in words', () => {
+  it('refuses another namespace and unknown values with a readable message', () => {
     const elsewhere = render({}, 'default');
     expect(elsewhere.ok ? '' : elsewhere.error.message).toContain('--namespace capstan-system --create-namespace');
     const unknown = render({ replica: 3 });

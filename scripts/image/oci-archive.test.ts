@@ -22,7 +22,7 @@ describe('an OCI archive', () => {
     return content;
   };
 
-  it('leads from the index by digests to every layer', () => {
+  it('leads from the index by digests to the manifest, its configuration and every layer', () => {
     const [entry] = json('index.json').manifests;
     expect(entry).toMatchObject({ digest, annotations: { 'io.containerd.image.name': image.name } });
     const manifest = JSON.parse(Buffer.from(blob(entry)).toString());
@@ -35,7 +35,7 @@ describe('an OCI archive', () => {
     ]);
   });
 
-  it('has the same bytes for the same content, and another digest for another mode', () => {
+  it('has the same bytes for the same content, and another digest when a file mode differs', () => {
     expect(Buffer.compare(ociArchive(image).bytes, bytes)).toBe(0);
     const entries = [{ path: 'run', content: 'hello', mode: 0o644 }];
     expect(ociArchive({ ...image, layers: [{ comment: 'one', entries }] }).digest).not.toBe(digest);

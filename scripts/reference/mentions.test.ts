@@ -26,7 +26,7 @@ function mentions(pattern: RegExp): { page: string; name: string }[] {
   return [...pages].flatMap(([page, text]) => [...text.matchAll(pattern)].map((match) => ({ page, name: match[1]! })));
 }
 
-describe('the pages', () => {
+describe('the documentation pages', () => {
   it('mention no error code that does not exist', () => {
     const linuxCapability = 'CAP_SYS_ADMIN';
     const unknown = mentions(/\b(CAP_[A-Z_]*[A-Z])\b/g).filter(
@@ -45,7 +45,7 @@ describe('the pages', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('give commands no flag that they do not have', () => {
+  it('show commands only with flags that these commands have', () => {
     const program = buildProgram(() => {});
     const find = (words: readonly string[]): Command | undefined =>
       words.reduce<Command | undefined>(
@@ -72,7 +72,7 @@ describe('the pages', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('mention annotations of our domains by names that exist', () => {
+  it('mention only annotations of our domains that exist', () => {
     const prefixes = [
       'pre-drain.delete.hook.machine.cluster.x-k8s.io/',
       'pre-terminate.delete.hook.machine.cluster.x-k8s.io/',

@@ -41,7 +41,7 @@ describe('the reference', () => {
     strings = new Set([...sources.values()].flatMap(stringsOf));
   });
 
-  it('says what the definitions say (npm run docs:reference writes it)', async () => {
+  it('matches the definitions in the code (npm run docs:reference writes it)', async () => {
     const expected = await referencePages();
     const written = writtenPages();
     expect([...written.keys()].sort()).toEqual([...expected.keys()].sort());
@@ -49,7 +49,7 @@ describe('the reference', () => {
   });
 
   it.each(ownDefinitions)(
-    'has a sentence for every field of $kind in $storageVersion',
+    'describes every field of $kind in $storageVersion in a sentence',
     ({ versions, storageVersion }) => {
       const { schema } = versions.find(({ name }) => name === storageVersion)!;
       expect(schema.description).toBeTruthy();
@@ -64,7 +64,7 @@ describe('the reference', () => {
     expect(Object.keys(errorCodes).filter((code) => !strings.has(code))).toEqual([]);
   });
 
-  it('lists no reason of events that nothing records', () => {
+  it('lists no event reason that nothing records', () => {
     const known = new Set([...strings].map((text) => text.toLowerCase()));
     expect(Object.keys(eventReasons).filter((reason) => !known.has(reason.toLowerCase()))).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('the reference', () => {
     expect([...wellKnownNames.keys()].filter((name) => !strings.has(name))).toEqual([]);
   });
 
-  it('lists every environment variable that is read, and no other', () => {
+  it('lists exactly the environment variables that the code reads', () => {
     const used = [...sources].flatMap(([path, source]) => {
       // Simulated programs read the environment of a simulated machine.
       if (/^(simkube|simulator)\//.test(path)) return [];
@@ -96,7 +96,7 @@ describe('the reference', () => {
     expect(Object.keys(environmentVariables).filter((name) => !used.includes(name) && !strings.has(name))).toEqual([]);
   });
 
-  it('lists conditions that exist, each of them on some kind that is served', () => {
+  it('lists only conditions of kinds that are served', () => {
     const shown = new Set(
       Object.values(kindConditions).flatMap(({ conditions, legacy = [] }) => [...conditions, ...legacy]),
     );
@@ -107,7 +107,7 @@ describe('the reference', () => {
     expect(Object.keys(kindConditions).filter((resource) => !resources.includes(resource))).toEqual([]);
   });
 
-  it('names kinds that nothing acts on only while they are served', () => {
+  it('lists kinds without a controller only while they are served', () => {
     const resources = new Map(ownDefinitions.map(({ plural, group, kind }) => [`${plural}.${group}`, kind]));
     // The only one of these kinds that is an ordinary CustomResourceDefinition.
     resources.set('machinepools.cluster.x-k8s.io', 'MachinePool');

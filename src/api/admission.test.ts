@@ -9,13 +9,13 @@ const min = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size';
 const max = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size';
 
 describe('defaults', () => {
-  it('of a Machine', () => {
+  it('add the cluster label, the v of the version and the node deletion timeout to a Machine', () => {
     const object = defaulted(make('Machine', machine, { labels: { a: 'b' } }));
     expect(object.metadata.labels).toEqual({ a: 'b', 'cluster.x-k8s.io/cluster-name': 'c' });
     expect(object.spec).toMatchObject({ version: 'v1.31.0', deletion: { nodeDeletionTimeoutSeconds: 10 } });
   });
 
-  it('of a MachineDeployment without selector', () => {
+  it('give a MachineDeployment without selector a selector, matching labels and a strategy', () => {
     const object = defaulted(make('MachineDeployment', deployment));
     const labels = { 'cluster.x-k8s.io/cluster-name': 'c', 'cluster.x-k8s.io/deployment-name': 'x' };
     expect(object.spec).toMatchObject({
@@ -27,14 +27,14 @@ describe('defaults', () => {
     expect(created(object)).toEqual([]);
   });
 
-  it('leave the selector of the user alone but for the cluster', () => {
+  it('add only the cluster name to a selector that the user wrote', () => {
     const object = defaulted(make('MachineDeployment', { ...deployment, selector: { matchLabels: { a: 'b' } } }));
     expect((object.spec as JsonObject)['selector']).toEqual({
       matchLabels: { a: 'b', 'cluster.x-k8s.io/cluster-name': 'c' },
     });
   });
 
-  it('of a MachineSet with a name too long for a label', () => {
+  it('hash the name of a MachineSet that is too long for a label value', () => {
     const object = defaulted(make('MachineSet', deployment, { name: 'n'.repeat(64) }));
     const labels = (((object.spec as JsonObject)['template'] as JsonObject)['metadata'] as JsonObject)['labels'];
     expect((labels as JsonObject)['cluster.x-k8s.io/set-name']).toMatch(/^hash_[\w-]{6}_z$/);
@@ -47,7 +47,7 @@ describe('defaults', () => {
     ['the minimum when the old number is below', { [min]: '3', [max]: '5' }, 1, 3],
     ['the maximum when the old number is above', { [min]: '3', [max]: '5' }, 9, 5],
     ['the old number inside the range', { [min]: '3', [max]: '5' }, 4, 4],
-  ])('of replicas are %s', (_, annotations, before, expected) => {
+  ])('set the replicas of a MachineDeployment to %s', (_, annotations, before, expected) => {
     const object = make('MachineDeployment', deployment, { annotations });
     if (before !== undefined) {
       strategyOf('MachineDeployment').prepareForUpdate!(
@@ -59,12 +59,12 @@ describe('defaults', () => {
     expect((defaulted(object).spec as JsonObject)['replicas']).toBe(expected);
   });
 
-  it('prefix the version of a topology', () => {
+  it('prefix the version of a topology with v', () => {
     const object = defaulted(make('Cluster', { topology: { classRef: { name: 'c' }, version: '1.31.0' } }));
     expect(object.spec).toMatchObject({ topology: { version: 'v1.31.0' } });
   });
 
-  it('of an OpenStackCluster come from the schema of the hub', () => {
+  it('fill in an OpenStackCluster from the schema of the hub version', () => {
     const object = defaulted(
       make('OpenStackCluster', { identityRef: { name: 's', cloudName: 'c' }, apiServer: { managedLoadBalancer: {} } }),
     );
@@ -75,7 +75,7 @@ describe('defaults', () => {
   });
 });
 
-describe('what is refused on create', () => {
+describe('validation on create', () => {
   const topology = { classRef: { name: 'c' }, version: 'v1.31.0' };
   it.each<[string, UnstructuredObject, string[]]>([
     [
@@ -157,7 +157,7 @@ describe('what is refused on create', () => {
       make('OpenStackMachine', { ports: [{ enablePortSecurity: false, securityGroups: [{ id: 'g' }] }] }),
       ['spec.ports: Forbidden: cannot have security groups when EnablePortSecurity is set to false'],
     ],
-  ])('%s', (_, object, expected) => {
+  ])('checks %s', (_, object, expected) => {
     expect(created(object)).toEqual(expected);
   });
 
@@ -191,13 +191,13 @@ describe('what is refused on create', () => {
       { machineNaming: { template: 'fixed' } },
       ['spec.machineNaming.template: Invalid value: "fixed": invalid template, {{ .random }} is missing'],
     ],
-  ])('a MachineDeployment with %s', (_, more, expected) => {
+  ])('checks a MachineDeployment with %s', (_, more, expected) => {
     expect(created(defaulted(make('MachineDeployment', { ...deployment, ...more })))).toEqual(expected);
   });
 });
 
-describe('what is refused on update', () => {
-  it('a Cluster losing its references or topology', () => {
+describe('validation on update', () => {
+  it('refuses a Cluster that loses its references or its topology', () => {
     const old = make('Cluster', {
       controlPlaneRef: ref,
       infrastructureRef: ref,
@@ -209,7 +209,7 @@ describe('what is refused on update', () => {
     ]);
   });
 
-  it('a topology going back to an older version', () => {
+  it('refuses a topology version older than the current one', () => {
     const at = (version: string): UnstructuredObject =>
       make('Cluster', { topology: { classRef: { name: 'c' }, version } });
     expect(updated(at('v1.30.4'), at('v1.31.0'))).toEqual([
@@ -218,7 +218,7 @@ describe('what is refused on update', () => {
     expect(updated(at('v1.31.1'), at('v1.31.0'))).toEqual([]);
   });
 
-  it.each(['Machine', 'MachineSet', 'MachineDeployment'])('a %s moving to another cluster', (kind) => {
+  it.each(['Machine', 'MachineSet', 'MachineDeployment'])('refuses to move a %s to another cluster', (kind) => {
     const spec = (clusterName: string): JsonObject =>
       kind === 'Machine'
         ? { ...machine, clusterName }
@@ -235,14 +235,14 @@ describe('what is refused on update', () => {
       { annotations },
     );
 
-  it('a template that is changed, except for its address pairs', () => {
+  it('refuses a changed template unless only its allowed address pairs changed', () => {
     expect(updated(template('b', []), template('a', []))[0]).toContain(
       'OpenStackMachineTemplate spec.template.spec field is immutable. Please create a new resource instead.',
     );
     expect(updated(template('a', [{ ipAddress: '10.0.0.1' }]), template('a', []))).toEqual([]);
   });
 
-  it('not a template in the dry run of a topology', () => {
+  it('accepts a changed template in the dry run of a topology', () => {
     const next = template('b', [], { 'topology.cluster.x-k8s.io/dry-run': '' });
     expect(updated(next, template('a', []), { dryRun: true })).toEqual([]);
     expect(updated(next, template('a', []))).toHaveLength(1);
@@ -325,11 +325,11 @@ describe('what is refused on update', () => {
       network,
       refused,
     ],
-  ])('an OpenStackCluster with %s', (_, before, after, status, expected) => {
+  ])('checks an OpenStackCluster with %s', (_, before, after, status, expected) => {
     expect(updated(cluster(after), cluster(before, { ...provisioned, ...status }))).toEqual(expected);
   });
 
-  it('not what is corrected in an OpenStackCluster before anything was made', () => {
+  it('accepts corrections of an OpenStackCluster before any resource was made', () => {
     expect(updated(cluster({ network: { id: 'B' } }), cluster({ network: { id: 'A' } }))).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ describe('an object kube-apiserver refuses to create', () => {
   const cases = read<{ input: UnstructuredObject; causes: Cause[] }[]>('builtin-refused-creates.json');
 
   it.each(cases.map((entry) => [title(entry.input, { ...entry.input, kind: undefined }), entry] as const))(
-    'is refused here with the same causes: %s',
+    'is refused with the same causes: %s',
     (_title, { input, causes }) => {
       const definition = definitionOf(input);
       const draft = clone(input);
@@ -104,7 +104,7 @@ describe('a change to an object', () => {
     changes.map((change) => [title(old, change.change), { old, ...change }] as const),
   );
 
-  it.each(cases)('is judged as by kube-apiserver: %s', (_title, { old, change, status, causes }) => {
+  it.each(cases)('is judged as kube-apiserver judges it: %s', (_title, { old, change, status, causes }) => {
     const definition = definitionOf(old);
     const { strategy } = definition;
     const before = clone(old);

@@ -55,14 +55,14 @@ async function created(input: UnstructuredObject): Promise<UnstructuredObject> {
 
 describe('a created object', () => {
   it.each(defaultsCases.map((entry) => [entry.name, entry] as const))(
-    'gets the same defaults as from kube-apiserver: %s',
+    'gets the same defaults as kube-apiserver sets: %s',
     async (_name, { input, expected }) => {
       expect(await created(input)).toEqual(expected);
     },
   );
 
   it.each(defaultsCases.map((entry) => [entry.name, entry] as const))(
-    'is not changed by applying defaults again: %s',
+    'does not change when defaults are applied again: %s',
     async (_name, { input }) => {
       const definition = definitionOf(input);
       if (!input.apiVersion.endsWith(definition.storageVersion)) return;
@@ -87,7 +87,7 @@ describe('a created object', () => {
     },
   );
 
-  it('has its generations counted exactly where kube-apiserver counts them', () => {
+  it('increments its generation exactly where kube-apiserver does', () => {
     const wrong = defaultsCases.filter(({ input, counted }) => counted === (definitionOf(input).noGeneration ?? false));
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('a created object', () => {
 describe('built-in definitions', () => {
   const all = [...builtinDefinitions, ...subresourceBodyDefinitions];
 
-  it('name every resource once', () => {
+  it('name every resource only once', () => {
     const names = all.map(({ group, plural }) => `${plural}.${group}`);
     expect(names.length).toBe(new Set(names).size);
   });
@@ -133,7 +133,7 @@ const notServed =
 describe.skipIf(!hasReference)('compared with kube-apiserver (CAPSTAN_REFERENCE_DATA)', () => {
   const read = <T>(name: string): T => JSON.parse(readFileSync(referenceFile(name), 'utf8')) as T;
 
-  it('discovery lists the same resources with the same names, verbs and categories', () => {
+  it('list the same resources in discovery with the same names, verbs and categories', () => {
     const reference = read<Record<string, DiscoveredResource[]>>('discovery.json');
     const expected: Record<string, DiscoveredResource[]> = {};
     for (const [groupVersion, resources] of Object.entries(reference)) {
@@ -150,7 +150,7 @@ describe.skipIf(!hasReference)('compared with kube-apiserver (CAPSTAN_REFERENCE_
     expect(discovery()).toEqual(expected);
   });
 
-  it('tables have the same columns', () => {
+  it('print tables with the same columns', () => {
     const reference = read<Record<string, unknown[]>>('table-columns.json');
     for (const definition of builtinDefinitions) {
       const version = definition.versions[0]!;

@@ -30,18 +30,18 @@ function convert(object: UnstructuredObject, version: string): UnstructuredObjec
 
 const manifests = ['hosted-k0smotron', 'hosted-kamaji', 'hosted-teutonet', 'kubeadm-v1alpha3', 'kubeadm-v1beta1'];
 
-describe.each(manifests)('manifest %s', (name) => {
+describe.each(manifests)('the manifest %s', (name) => {
   const written = documents(`${name}.yaml`);
   const stored = written.map((object) => convert(object, definitionOf(object).storageVersion));
 
-  it('is stored in the hub version as the golden file says', () => {
+  it('is stored in the hub version as its golden file says', () => {
     const text = stored.map((object) => stringify(object, { lineWidth: 0 })).join('---\n');
     if (process.env['CAPSTAN_UPDATE_GOLDEN'] === '1') writeFileSync(file(`${name}.golden.yaml`), text);
     expect(text).toBe(readFileSync(file(`${name}.golden.yaml`), 'utf8'));
   });
 
   it.each(stored.map((object) => ({ kind: object.kind, object })))(
-    'gives a $kind that the hub version accepts once it has its defaults',
+    'gives a $kind that the hub version accepts after defaulting',
     ({ object }) => {
       const definition = definitionOf(object);
       const draft = clone(object);
@@ -54,7 +54,7 @@ describe.each(manifests)('manifest %s', (name) => {
   );
 
   it.each(written.map((object, i) => ({ kind: object.kind, i })))(
-    'gives $kind back in the version it was written in',
+    'gives $kind back unchanged in the version it was written in',
     ({ i }) => {
       const { version } = parseApiVersion(written[i]!.apiVersion);
       expect(convert(stored[i]!, version)).toEqual(written[i]);

@@ -38,7 +38,7 @@ function objects(definition: Definition, version: string): fc.Arbitrary<Unstruct
 const runs = { numRuns: 25 };
 
 describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
-  it('comes back from the hub exactly as it was written', () => {
+  it('converts to the hub and back exactly as it was written', () => {
     fc.assert(
       fc.property(objects(definition, version), (written) => {
         const stored = convert(definition, written, hub);
@@ -48,7 +48,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
     );
   });
 
-  it('carries a hub object there and back without loss', () => {
+  it('converts a hub object to this version and back without loss', () => {
     fc.assert(
       fc.property(objects(definition, hub), (stored) => {
         const shown = convert(definition, stored, version);
@@ -58,7 +58,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
     );
   });
 
-  it('keeps a hub object written in this version unchanged through every other version', () => {
+  it('converts a hub object written in this version through every other version unchanged', () => {
     fc.assert(
       fc.property(objects(definition, version), fc.constantFrom(...definition.versions), (written, other) => {
         const stored = convert(definition, written, hub);
@@ -70,7 +70,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
     );
   });
 
-  it('adds no annotation to what the hub can say and the version can show', () => {
+  it('gets no annotation when both hub and version can express every field', () => {
     fc.assert(
       fc.property(objects(definition, version), (written) => {
         // An object converted down without the annotation has the same meaning in both versions.
@@ -89,7 +89,7 @@ describe.each(pairs)('$kind $version', ({ definition, version, hub }) => {
   });
 });
 
-it.each(ownDefinitions)('$kind prints a row for an object that says nothing, in every version', (definition) => {
+it.each(ownDefinitions)('$kind prints an empty row for an empty object in every version', (definition) => {
   for (const { name, printer } of definition.versions) {
     const object = {
       apiVersion: formatApiVersion(definition.group, name),

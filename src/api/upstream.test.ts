@@ -118,29 +118,32 @@ describe.skipIf(data === undefined)('definitions against upstream (skipped witho
     }));
   });
 
-  it('finds every kind, and every version of it that upstream still serves', () => {
+  it('include every kind and every version that upstream still serves', () => {
     const found = new Set(checked.map(({ definition }) => definition));
     const missing = ownDefinitions.filter((definition) => !found.has(definition)).map(({ kind }) => kind);
     expect(missing).toEqual(unpublished);
   });
 
-  it.each(checked)('$kind $name has the schema of upstream', ({ definition, version }) => {
+  it.each(checked)('$kind $name has the same schema as upstream', ({ definition, version }) => {
     const ours = definition.versions.find(({ name }) => name === version.name)!;
     const compared = (schema: Schema): string[] =>
       facts(sortRules(schema)).filter((line) => !relaxed[`${definition.kind}.${definition.group}`]?.test(line));
     expect(compared(ours.schema)).toEqual(compared(version.schema.openAPIV3Schema));
   });
 
-  it.each(checked)('$kind $name is printed, scaled and stored as upstream does', ({ definition, version, crd }) => {
-    const ours = asTyped<UpstreamCrd['spec']>(definition.crd!['spec']!).versions.find(
-      ({ name }) => name === version.name,
-    )!;
-    expect(ours.additionalPrinterColumns).toEqual(version.additionalPrinterColumns);
-    expect(ours.subresources ?? {}).toEqual(version.subresources ?? {});
-    expect(ours.storage).toBe(version.storage);
-    expect(ours.deprecated).toBe(version.deprecated);
-    expect(definition.shortNames).toEqual(crd.spec.names.shortNames ?? []);
-    expect(definition.categories).toEqual(crd.spec.names.categories ?? []);
-    expect(definition.namespaced ? 'Namespaced' : 'Cluster').toBe(crd.spec.scope);
-  });
+  it.each(checked)(
+    '$kind $name has the same columns, scale and storage version as upstream',
+    ({ definition, version, crd }) => {
+      const ours = asTyped<UpstreamCrd['spec']>(definition.crd!['spec']!).versions.find(
+        ({ name }) => name === version.name,
+      )!;
+      expect(ours.additionalPrinterColumns).toEqual(version.additionalPrinterColumns);
+      expect(ours.subresources ?? {}).toEqual(version.subresources ?? {});
+      expect(ours.storage).toBe(version.storage);
+      expect(ours.deprecated).toBe(version.deprecated);
+      expect(definition.shortNames).toEqual(crd.spec.names.shortNames ?? []);
+      expect(definition.categories).toEqual(crd.spec.names.categories ?? []);
+      expect(definition.namespaced ? 'Namespaced' : 'Cluster').toBe(crd.spec.scope);
+    },
+  );
 });

@@ -11,8 +11,8 @@ const lists = [
   '/apis/scheduling.k8s.io/v1/priorityclasses',
 ];
 
-describe('what every server begins with', () => {
-  it('is the same in each server of a process, but for who the objects are and since when', async () => {
+describe('the initial objects of a server', () => {
+  it('are the same in each server of a process, except for UIDs and times', async () => {
     const now = Math.floor(Date.now() / 1000) * 1000;
     const first = await beginning(now);
     const later = await beginning(now + 3_600_000);

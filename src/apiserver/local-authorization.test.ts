@@ -53,7 +53,7 @@ async function remove(resource: Any, name: string): Promise<void> {
   await server.local.deleteCollection(resource, { namespace: 'default', fieldSelector: `metadata.name=${name}` });
 }
 
-describe('a client in the same process', () => {
+describe('the local client under authorization', () => {
   beforeEach(() => remove(maps, 'm'));
 
   it.each<[string, PolicyRule, () => Promise<unknown>, string]>([
@@ -103,7 +103,7 @@ describe('a client in the same process', () => {
     await attempt();
   });
 
-  it('needs the right to a subresource beside that to its object', async () => {
+  it('needs the right to a subresource in addition to its object', async () => {
     await remove(deployments, 'd');
     await server.local.create(deployments, deployment('d', { metadata: { namespace: 'default' } }), by);
     const key = { namespace: 'default', name: 'd' };
@@ -117,7 +117,7 @@ describe('a client in the same process', () => {
     ).rejects.toThrow('cannot create resource "pods/eviction"');
   });
 
-  it('may what a Role of one namespace or a rule for one name allows, and no more', async () => {
+  it('gets only the access that a Role of one namespace or a rule for one name grants', async () => {
     await server.local.create(maps, map(), by);
     await allow({ verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['m'] });
     await client.get(maps, inDefault);
@@ -153,7 +153,7 @@ describe('a client in the same process', () => {
           by,
         ),
     ],
-  ])('needs the right to create for %s what is not there yet', async (_what, resource, attempt) => {
+  ])('needs the right to create when %s an object that does not exist', async (_what, resource, attempt) => {
     await remove(resource, 'm');
     const rule = { apiGroups: [resource.group], resources: [resource.plural] };
     await allow({ ...rule, verbs: ['patch', 'update'] });
@@ -162,7 +162,7 @@ describe('a client in the same process', () => {
     await attempt();
   });
 
-  it('asks the rules once, until they change', async () => {
+  it('caches authorization decisions until the rules change', async () => {
     await server.local.create(maps, map(), by);
     await allow({ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] });
     await client.get(maps, inDefault);
@@ -179,8 +179,8 @@ describe('a client in the same process', () => {
   });
 });
 
-describe('over HTTP', () => {
-  it('applying what is not there yet needs the right to create, too', async () => {
+describe('server-side apply over HTTP', () => {
+  it('needs the right to create when the object does not exist', async () => {
     await remove(maps, 'm');
     await allow({ verbs: ['patch', 'get'], apiGroups: [''], resources: ['configmaps'] });
     const api = await server.as(user.name);

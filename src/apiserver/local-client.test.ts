@@ -48,7 +48,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ApiStatusError> {
   return error;
 }
 
-describe('the client in the same process', () => {
+describe('the local client', () => {
   let server: TestServer;
   let local: LocalClient;
   let api: Api;
@@ -60,7 +60,7 @@ describe('the client in the same process', () => {
   afterAll(() => server.stop());
 
   describe('answers like HTTP', () => {
-    it('to create, get and list', async () => {
+    it('to create, get and list requests', async () => {
       const made = await local.create(maps, make('a', { x: '1' }), by);
       expect((await api.get(`${path}/a`)).object).toEqual(made);
       const other = (await api.create(path, configMap('b', { metadata: { labels: { on: 'yes' } } }))).object;
@@ -101,7 +101,7 @@ describe('the client in the same process', () => {
       }
     });
 
-    it('to patches, status, apply and delete', async () => {
+    it('to patch, status, apply and delete requests', async () => {
       await local.create(deployments, { ...deployment('d', { metadata: { namespace: 'default' } }) }, by);
       const where = key('d');
       const scaled = await local.patch(deployments, where, 'merge', { spec: { replicas: 3 } }, by);
@@ -126,7 +126,7 @@ describe('the client in the same process', () => {
       expect((await failureOf(local.get(maps, key('b')))).code).toBe(404);
     });
 
-    it('to scale, eviction and other doors', async () => {
+    it('to scale, eviction and other subresources', async () => {
       await local.create(deployments, { ...deployment('s', { metadata: { namespace: 'default' } }) }, by);
       const patch = { spec: { replicas: 4 } };
       const scale = await local.patch(deployments, key('s'), 'merge', patch, { ...by, subresource: 'scale' });
@@ -151,8 +151,8 @@ describe('the client in the same process', () => {
     });
   });
 
-  describe('shares', () => {
-    it('one instance of an object among all that read it, and nobody can change it', async () => {
+  describe('object sharing', () => {
+    it('returns the same frozen instance of an object to all readers', async () => {
       await local.create(maps, make('shared', { x: '1' }), by);
       const first = await local.get(maps, key('shared'));
       const second = await local.get(maps, key('shared'));
@@ -165,7 +165,7 @@ describe('the client in the same process', () => {
       expect(await local.get(maps, key('shared'))).toMatchObject({ data: { x: '1' } });
     });
 
-    it('nothing of what it is given: the caller keeps its object as it was', async () => {
+    it('does not change or keep the objects that the caller passes in', async () => {
       const sent = make('kept', { x: '1' });
       const before = clone(sent);
       await local.create(maps, sent, by);
@@ -176,7 +176,7 @@ describe('the client in the same process', () => {
       expect(await local.get(maps, key('kept'))).toMatchObject({ data: { deep: 'x' } });
     });
 
-    it('an object read before a change stays as it was', async () => {
+    it('leaves an object unchanged that was read before an update', async () => {
       await local.create(maps, make('old', { x: '1' }), by);
       const before = await local.get(maps, key('old'));
       await local.patch(maps, key('old'), 'merge', { data: { x: '2' } }, by);
@@ -184,13 +184,13 @@ describe('the client in the same process', () => {
     });
   });
 
-  describe('is strict', () => {
-    it('with fields nobody knows: a typed controller that sends them has a bug', async () => {
+  describe('strictness', () => {
+    it('refuses unknown fields', async () => {
       const error = await failureOf(local.create(maps, { ...make('typo'), dta: {} }, by));
       expect([error.code, error.message]).toEqual([400, expect.stringContaining('unknown field "dta"')]);
     });
 
-    it('with places: a namespaced object needs a namespace that exists', async () => {
+    it('refuses a namespaced object without a namespace that exists', async () => {
       const nowhere = await failureOf(local.create(maps, { ...configMap('lost') }, by));
       expect(nowhere.code).toBe(400);
       expect((await failureOf(local.get(maps, { name: 'lost' }))).code).toBe(400);
@@ -202,7 +202,7 @@ describe('the client in the same process', () => {
       });
     });
 
-    it('with kinds: questions are answered and not stored, unknown kinds are not there', async () => {
+    it('answers reviews without storing them and refuses unknown kinds', async () => {
       const reviews: Any = {
         group: 'authorization.k8s.io',
         version: 'v1',
@@ -221,8 +221,8 @@ describe('the client in the same process', () => {
     });
   });
 
-  describe('watches', () => {
-    it('what is there and what changes, until told to stop', async () => {
+  describe('local watches', () => {
+    it('deliver present objects and changes until they are stopped', async () => {
       await local.create(maps, make('w1', {}, { labels: { watch: 'yes' } }), by);
       const stop = new AbortController();
       const seen: string[] = [];
@@ -238,7 +238,7 @@ describe('the client in the same process', () => {
       expect(seen).toEqual(['ADDED w1', 'ADDED w2', 'DELETED w1', 'DELETED w2']);
     });
 
-    it('share their objects with reads', async () => {
+    it('deliver the same instances that reads return', async () => {
       await local.create(maps, make('same'), by);
       for await (const { object } of local.watch(maps, { fieldSelector: 'metadata.name=same', namespace: 'default' })) {
         expect(object).toBe(await local.get(maps, key('same')));
@@ -246,7 +246,7 @@ describe('the client in the same process', () => {
       }
     });
 
-    it('begin with the present state and a bookmark for those who ask', async () => {
+    it('begin with the present state and a bookmark when sendInitialEvents is set', async () => {
       const options = {
         namespace: 'kube-public',
         sendInitialEvents: true,
@@ -260,7 +260,7 @@ describe('the client in the same process', () => {
       }
     });
 
-    it('of custom kinds end with their kind', async () => {
+    it('end when the definition of their custom kind is deleted', async () => {
       const group = 'local.example.com';
       const widgets: Any = { group, version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: true };
       const crds: Any = {
@@ -282,8 +282,8 @@ describe('the client in the same process', () => {
   });
 });
 
-describe('the client in the same process, and the past', () => {
-  it('a watch from before the history fails with Expired', async () => {
+describe('watches of the local client over time', () => {
+  it('a watch from a revision older than the history fails with Expired', async () => {
     const server = await startTestServer({ history: { minRevisions: 2, maxRevisions: 2, minAgeMs: 0 } });
     for (let i = 0; i < 5; i++) await server.local.create(maps, make(`c${i}`), by);
     const error = await failureOf(

@@ -27,19 +27,16 @@ const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 onTargets(targets, (on, { real }) => {
   describe('namespaces', () => {
-    it.each(['default', 'kube-system', 'kube-public', 'kube-node-lease'])(
-      '%s is there from the start',
-      async (name) => {
-        const { body } = await on().api.get(`${namespaces}/${name}`);
-        expect(body).toMatchObject({
-          metadata: { labels: { 'kubernetes.io/metadata.name': name } },
-          spec: { finalizers: ['kubernetes'] },
-          status: { phase: 'Active' },
-        });
-      },
-    );
+    it.each(['default', 'kube-system', 'kube-public', 'kube-node-lease'])('%s exists from the start', async (name) => {
+      const { body } = await on().api.get(`${namespaces}/${name}`);
+      expect(body).toMatchObject({
+        metadata: { labels: { 'kubernetes.io/metadata.name': name } },
+        spec: { finalizers: ['kubernetes'] },
+        status: { phase: 'Active' },
+      });
+    });
 
-    it('carry their name as a label, always', async () => {
+    it('always have their name as a label', async () => {
       const { api, namespace: make } = on();
       const { name } = await make();
       const path = `${namespaces}/${name}`;
@@ -55,7 +52,7 @@ onTargets(targets, (on, { real }) => {
       expect(changed.object.metadata.labels).toEqual({ 'kubernetes.io/metadata.name': name, other: 'x' });
     });
 
-    it('must exist before anything is made in them', async () => {
+    it('must exist before objects are created in them', async () => {
       const { api, unique } = on();
       const name = unique('missing');
       for (const query of ['', '?dryRun=All']) {
@@ -70,7 +67,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get(`${namespaces}/${name}/configmaps`)).items).toEqual([]);
     });
 
-    it('that are going away can be emptied but not filled', async () => {
+    it('allow deletes but no creates while they are terminating', async () => {
       const { api, namespace: make } = on();
       const ns = await make();
       await api.create(ns.core('configmaps'), configMap('held', { metadata: { finalizers: ['example.com/hold'] } }));
@@ -103,20 +100,17 @@ onTargets(targets, (on, { real }) => {
       expect(released.status).toBe(200);
     });
 
-    it.skipIf(real)(
-      'go when the last of their own finalizers is taken through /finalize, and by no other way',
-      async () => {
-        const { api, namespace: make } = on();
-        const { name } = await make();
-        const path = `${namespaces}/${name}`;
-        const main = await api.patch(path, mergePatch, { spec: { finalizers: [] } });
-        expect(at(main.body, 'spec.finalizers')).toEqual(['kubernetes']);
-        await api.delete(path);
-        const { object } = await api.get(path);
-        expect((await api.put(`${path}/finalize`, { ...object, spec: { finalizers: [] } })).status).toBe(200);
-        expect((await api.get(path)).status).toBe(404);
-      },
-    );
+    it.skipIf(real)('are removed only when /finalize removes their last own finalizer', async () => {
+      const { api, namespace: make } = on();
+      const { name } = await make();
+      const path = `${namespaces}/${name}`;
+      const main = await api.patch(path, mergePatch, { spec: { finalizers: [] } });
+      expect(at(main.body, 'spec.finalizers')).toEqual(['kubernetes']);
+      await api.delete(path);
+      const { object } = await api.get(path);
+      expect((await api.put(`${path}/finalize`, { ...object, spec: { finalizers: [] } })).status).toBe(200);
+      expect((await api.get(path)).status).toBe(404);
+    });
 
     it.each(['default', 'kube-system', 'kube-public'])('%s cannot be deleted', async (name) => {
       const answer = await on().api.delete(`${namespaces}/${name}`);
@@ -134,7 +128,7 @@ onTargets(targets, (on, { real }) => {
       uid: 'u-1',
     });
 
-    it('of the core group and of events.k8s.io are one store', async () => {
+    it('are stored once for the core group and events.k8s.io', async () => {
       const { api, namespace: make } = on();
       const ns = await make();
       const core = ns.core('events');
@@ -195,7 +189,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get(core)).items).toHaveLength(2);
     });
 
-    it('are counted on by patches of their clients', async () => {
+    it('can be counted up by patches of clients', async () => {
       const { api, namespace: make } = on();
       const ns = await make();
       await api.create(ns.core('events'), {
@@ -212,13 +206,13 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe('names that JavaScript has plans for', () => {
+  describe('names of JavaScript properties as keys', () => {
     const odd =
       '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd"},"data":{"constructor":"c","toString":"t","hasOwnProperty":"h"}}';
     const data = { constructor: 'c', hasOwnProperty: 'h', toString: 't' };
     const entries = (value: unknown): [string, unknown][] => Object.entries(value as object).sort();
 
-    it('are data like any other', async () => {
+    it('are stored and returned like any other key', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const check = (answer: Answer): void => expect(entries(answer.body['data'])).toEqual(entries(data));
@@ -240,7 +234,7 @@ onTargets(targets, (on, { real }) => {
       expectClean();
     });
 
-    it('in free-form custom fields pollute nothing', async () => {
+    it('do not pollute prototypes when used in free-form custom fields', async () => {
       const target = on();
       const group = `${target.unique('odd')}.example.com`;
       const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -259,7 +253,7 @@ onTargets(targets, (on, { real }) => {
     });
 
     // JavaScript objects cannot safely hold this key; kube-apiserver accepts it.
-    it.skipIf(real)('but __proto__ is refused, wherever it stands', async () => {
+    it.skipIf(real)('are refused when the name is __proto__, at any place', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x'));
@@ -283,7 +277,7 @@ onTargets(targets, (on, { real }) => {
       expectClean();
     });
 
-    it('are no resources, groups, fields or options', async () => {
+    it('are not found as resources, groups, fields or options', async () => {
       const { api } = on();
       for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
         expect((await api.get(`/api/v1/${name}`)).status).toBe(404);
@@ -311,7 +305,7 @@ onTargets(targets, (on, { real }) => {
 });
 
 onTargets(targets, (on) => {
-  describe('access', () => {
+  describe('access control', () => {
     interface Grant {
       verbs: string[];
       resources?: string[];
@@ -366,7 +360,7 @@ onTargets(targets, (on) => {
     const verbs = Object.keys(requests);
 
     it.each(verbs.filter((verb) => verb !== 'watch'))(
-      '%s is allowed to who may %s, and nothing else is',
+      'allows %s to a user with the verb %s, and refuses other verbs',
       async (granted) => {
         const target = on();
         const { user, name, ns } = await userWith(target, { verbs: [granted] });
@@ -392,14 +386,14 @@ onTargets(targets, (on) => {
       },
     );
 
-    it('watch is a right of its own', async () => {
+    it('treats watch as a separate right', async () => {
       const { user, ns } = await userWith(on(), { verbs: ['watch'] });
       const path = `${namespaces}/${ns}/configmaps`;
       expect((await requests['watch']!(user, path)).status).toBe(200);
       expect((await user.get(path)).status).toBe(403);
     });
 
-    it('to named objects is to those alone, also through a selector of their name', async () => {
+    it('limits a rule with resource names to those objects, also through a field selector', async () => {
       const target = on();
       const { user, ns } = await userWith(target, { verbs: ['get', 'list', 'delete'], resourceNames: ['x'] });
       const path = `${namespaces}/${ns}/configmaps`;
@@ -412,7 +406,7 @@ onTargets(targets, (on) => {
       expect((await user.get(`${path}?fieldSelector=metadata.name%3Dy`)).status).toBe(403);
     });
 
-    it('to a subresource is not to the resource, nor the other way round', async () => {
+    it('treats a resource and its subresource as separate rights', async () => {
       const target = on();
       const { user, ns } = await userWith(target, { verbs: ['patch'], resources: ['pods/status'] });
       const path = `${namespaces}/${ns}/pods`;
@@ -422,13 +416,13 @@ onTargets(targets, (on) => {
       expect((await user.patch(`${path}/p`, mergePatch, {})).status).toBe(403);
     });
 
-    it('is asked before anything is told: what is not there is forbidden, too', async () => {
+    it('answers 403 before revealing whether an object or namespace exists', async () => {
       const { user, ns } = await userWith(on(), { verbs: ['list'] });
       expect((await user.get(`${namespaces}/${ns}/configmaps/none`)).status).toBe(403);
       expect((await user.get(`${namespaces}/no-such-namespace/configmaps`)).status).toBe(403);
     });
 
-    it('cannot be given to others beyond what one has', async () => {
+    it('refuses to grant rights that the user does not hold', async () => {
       const target = on();
       const { user, ns } = await userWith(target, { verbs: ['get'] });
       const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}`;
@@ -441,7 +435,7 @@ onTargets(targets, (on) => {
       expect(answer.status).toBe(403);
     });
 
-    it('as another user needs the right to impersonate', async () => {
+    it('needs the right to impersonate for another user', async () => {
       const target = on();
       const { user, name } = await userWith(target, { verbs: ['get'] });
       const whoami = await user.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
@@ -464,7 +458,7 @@ onTargets(targets, (on) => {
   });
 });
 
-describe('events and time', () => {
+describe('expiry of events', () => {
   const path = '/api/v1/namespaces/default/events';
   const event = (name: string): Sent => ({
     ...configMap(name),
@@ -472,7 +466,7 @@ describe('events and time', () => {
     involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },
   });
 
-  it('an event is gone an hour after its last write, and watchers are told', async () => {
+  it('an event is deleted one hour after its last write, and watchers see it', async () => {
     const clock = new ManualClock(Date.now());
     const server = await startTestServer({ clock });
     const api = server.api();
@@ -492,8 +486,8 @@ describe('events and time', () => {
   });
 });
 
-describe('a server that is started again', () => {
-  it('has everything it acknowledged, goes on counting, and serves what was defined', async () => {
+describe('a restarted server', () => {
+  it('has all acknowledged writes, continues revisions and serves custom kinds again', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-test-'));
     const group = 'again.example.com';
     const path = `/apis/${group}/v1/namespaces/default/widgets`;

@@ -71,7 +71,7 @@ function publish(
 }
 
 describe('charts of a repository with an index', () => {
-  it('come by version or range, checked against the digest of the index', async () => {
+  it('are chosen by version or range and checked against the digest of the index', async () => {
     const server = await serve();
     publish(server, ['1.0.0', '1.2.0', '2.0.0-rc.1', '1.10.0']);
     const artifacts = artifactsWith();
@@ -93,7 +93,7 @@ describe('charts of a repository with an index', () => {
     );
   });
 
-  it('are fetched once; the index is asked for again when it is old, and taken anew when it changed', async () => {
+  it('are fetched once, and the index again when it is old', async () => {
     const server = await serve();
     publish(server, ['1.0.0']);
     const clock = new ManualClock();
@@ -108,7 +108,7 @@ describe('charts of a repository with an index', () => {
     expect((await artifacts.chart(request)).version).toBe('1.1.0');
   });
 
-  it('that were replaced are refused, and nothing of them is kept', async () => {
+  it('are refused when they differ from the digest, and not cached', async () => {
     const server = await serve();
     publish(server, ['1.0.0']);
     server.serve('/charts/web-1.0.0.tgz', archive('6.6.6'));
@@ -122,7 +122,7 @@ describe('charts of a repository with an index', () => {
     expect((await artifacts.chart(request)).version).toBe('1.0.0');
   });
 
-  it('get credentials on their own host only', async () => {
+  it('are requested with credentials only on the host of the repository', async () => {
     const [own, other] = [await serve(), await serve()];
     publish(own, ['1.0.0'], (version) => `${other.url}/charts/web-${version}.tgz`);
     publish(other, ['1.0.0']);
@@ -141,7 +141,7 @@ describe('redirects', () => {
   const redirect = (server: TestArtifactServer, from: string, to: string): void =>
     server.serve(from, (_request, response) => void response.writeHead(302, { location: to }).end());
 
-  it('are followed, without credentials to another host', async () => {
+  it('are followed without credentials to other hosts', async () => {
     const [own, other] = [await serve(), await serve()];
     redirect(own, '/a', '/b');
     redirect(own, '/b', `${other.url}/c`);
@@ -152,7 +152,7 @@ describe('redirects', () => {
     expect(other.requests).toEqual([{ path: '/c', authorization: undefined }]);
   });
 
-  it('end', async () => {
+  it('are refused after five in a row', async () => {
     const server = await serve();
     redirect(server, '/a', '/a');
     expect((await refusal(artifactsWith().download(`${server.url}/a`, { limit: 100 }))).message).toBe(
@@ -161,7 +161,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(6);
   });
 
-  it('lead to no peer that is not allowed', async () => {
+  it('are refused when they lead to a denied peer', async () => {
     const server = await serve();
     redirect(server, '/a', 'http://169.254.169.254/latest/meta-data');
     const peers = peerPolicy({ deny: ['169.254.0.0/16'], allow: [] });
@@ -173,7 +173,7 @@ describe('redirects', () => {
 });
 
 describe('downloads', () => {
-  it('are bounded, whatever the server announces', async () => {
+  it('are limited in size, whatever the server announces', async () => {
     const server = await serve();
     server.serve('/large', Buffer.alloc(1_000));
     server.serve('/endless', (_request, response) => {
@@ -191,7 +191,7 @@ describe('downloads', () => {
     expect((await artifacts.download(`${server.url}/large`, { limit: 1_000 })).bytes).toHaveLength(1_000);
   });
 
-  it('with a digest are checked and cached', async () => {
+  it('with a digest are verified and cached', async () => {
     const server = await serve();
     server.serve('/file', 'content');
     const sha256 = bare(Buffer.from('content'));
@@ -209,7 +209,7 @@ describe('downloads', () => {
     [404, 'notFound', 'check the name, the version and the address'],
     [403, 'refused', 'check the credentials'],
     [503, 'unreachable', 'it is tried again'],
-  ])('that fail with %i say so', async (status, reason, hint) => {
+  ])('report the status %i when they fail', async (status, reason, hint) => {
     const server = await serve();
     server.serve('/x', (_request, response) => void response.writeHead(status).end('secret body'));
     const given = await refusal(
@@ -218,7 +218,7 @@ describe('downloads', () => {
     expect(given).toEqual({ reason, message: `${server.url}/x: ${server.url}/x answers ${status}`, hint });
   });
 
-  it('name what is wrong with an address, without its secrets', async () => {
+  it('report an invalid address without the secrets in it', async () => {
     const artifacts = artifactsWith({ peers: peerPolicy({ deny: loopbackNetworks, allow: [] }) });
     const get = async (url: string) => (await refusal(artifacts.download(url, { limit: 10 }))).message;
     expect(await get('https://user:pass@example.com/x')).toBe('https://example.com/x has credentials in its URL');
@@ -239,8 +239,8 @@ describe('downloads', () => {
   });
 });
 
-describe('registries', () => {
-  it('list all tags over their pages', async () => {
+describe('OCI registries', () => {
+  it('list all tags over several pages', async () => {
     const server = await serve({ pageSize: 2 });
     for (const tag of ['1.0.0', '1.1.0', '1.2.0', 'latest', '2.0.0_build'])
       server.push('team/web', tag, [chartLayer('1.0.0')]);
@@ -255,7 +255,7 @@ describe('registries', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it.each(['basic', 'token'] as const)('with %s authentication give out artifacts', async (kind) => {
+  it.each(['basic', 'token'] as const)('serve artifacts with %s authentication', async (kind) => {
     const server = await serve({ auth: { kind, ...owner } });
     const digest = server.push(
       'team/stack',
@@ -288,7 +288,7 @@ describe('registries', () => {
     expect((await refusal(artifacts.registry(`${server.url}/team/stack`).pull('v1'))).reason).toBe('refused');
   });
 
-  it('hold charts, whose versions are tags', async () => {
+  it('serve charts whose versions are tags', async () => {
     const server = await serve();
     for (const version of ['1.0.0', '1.1.0+x', '2.0.0-rc.1']) {
       server.push('charts/web', version.replace('+', '_'), [chartLayer(version)]);
@@ -307,7 +307,7 @@ describe('registries', () => {
     expect((await refusal(get('', `${repository}/web:not-a-chart`))).message).toContain('is no chart');
   });
 
-  it('are asked over TLS, with an authority of ones own', async () => {
+  it('are contacted over TLS with a custom authority', async () => {
     const clock = systemClock;
     const authority = await createAuthority({ commonName: 'test', clock });
     const hosts = ['127.0.0.1'];
@@ -321,7 +321,7 @@ describe('registries', () => {
     );
   });
 
-  it('whose content is not what its digest says are refused', async () => {
+  it('are refused content that does not match its digest', async () => {
     const server = await serve();
     const content = Buffer.from('good');
     server.push('a/b', 'v1', [{ mediaType: 'application/x', content }]);
@@ -335,7 +335,7 @@ describe('registries', () => {
     expect(await refusal(registry.pull('../x'))).toMatchObject({ reason: 'invalid' });
   });
 
-  it('with an index of one artifact give that one', async () => {
+  it('resolve an index of one artifact to that artifact', async () => {
     const server = await serve();
     const digest = server.push('a/b', 'inner', [{ mediaType: 'application/x', content: Buffer.from('x') }]);
     const type = 'application/vnd.oci.image.index.v1+json';
@@ -348,7 +348,7 @@ describe('registries', () => {
   });
 
   it.each(['oci://user:pass@host/x', 'oci://host', 'oci://host/UPPER', 'oci://host/../x'])(
-    '%s is no repository',
+    'refuse %s as a repository',
     (url) => {
       const artifacts = artifactsWith();
       expect(() => artifacts.registry(url)).toThrow(/is no repository of a registry$/);
@@ -357,11 +357,11 @@ describe('registries', () => {
   );
 });
 
-describe('the cache', () => {
+describe('the artifact cache', () => {
   const content = Buffer.from('content');
   const digest = digestOf(content);
 
-  it('in a directory gives back only what has its digest', async () => {
+  it('returns from a directory only content that matches its digest', async () => {
     const path = await directory();
     const cache = directoryCache(path, { clock: systemClock });
     await cache.write('scope', digest, content);
@@ -374,7 +374,7 @@ describe('the cache', () => {
     expect(await readdir(join(path, 'scope'))).toEqual([]);
   });
 
-  it('survives the process that filled it', async () => {
+  it('survives a restart of the process', async () => {
     const path = await directory();
     const server = await serve();
     publish(server, ['1.0.0']);
@@ -384,7 +384,7 @@ describe('the cache', () => {
     expect(server.requests.filter(({ path: asked }) => asked.endsWith('.tgz'))).toHaveLength(1);
   });
 
-  it('forgets what was used longest ago', async () => {
+  it('evicts what was used longest ago', async () => {
     const clock = new ManualClock();
     const part = (letter: string): Buffer => Buffer.from(letter.repeat(10));
     for (const cache of [memoryCache({ maxBytes: 25 }), directoryCache(await directory(), { clock, maxBytes: 25 })]) {
@@ -401,7 +401,7 @@ describe('the cache', () => {
     }
   });
 
-  it('is no way to what others fetched', async () => {
+  it('gives no access to content that other tenants fetched', async () => {
     const server = await serve({ auth: { kind: 'basic', ...owner } });
     const secret = Buffer.from('of another tenant');
     server.push('private/x', 'v1', [{ mediaType: 'application/x', content: secret }]);
@@ -415,8 +415,8 @@ describe('the cache', () => {
   });
 });
 
-describe('details', () => {
-  it('one chart is cut out of a large index', () => {
+describe('parsing of indexes and challenges', () => {
+  it('extracts one chart from a large index', () => {
     const text =
       'apiVersion: v1\nentries:\n  a:\n  - version: 1.0.0\n    description: |\n      entries:\n        b:\n  b.c:\n  - version: 2.0.0\n    urls: [x]\n\n  d:\n  - version: 3.0.0\ngenerated: x\n';
     expect(entryText(text, 'b.c')).toBe('entries:\n  b.c:\n  - version: 2.0.0\n    urls: [x]\n\n');
@@ -427,7 +427,7 @@ describe('details', () => {
     expect(() => indexEntries('<html>', 'j', 'here')).toThrow('the index of here has no entries');
   });
 
-  it('versions are chosen by number', () => {
+  it('chooses versions by numeric order', () => {
     const entries = ['1.9.0', '1.10.0', '1.11.0-rc.1', 'nonsense'].map((version) => ({ version }));
     expect(chooseVersion(entries, '')?.version).toBe('1.10.0');
     expect(chooseVersion(entries, 'v1.9.0')?.version).toBe('1.9.0');
@@ -436,7 +436,7 @@ describe('details', () => {
     expect(chooseVersion(entries, '<1')).toBeUndefined();
   });
 
-  it('challenges are read', () => {
+  it('parses authentication challenges', () => {
     expect(
       readChallenges('Bearer realm="https://a/t",service="r",scope="repository:x:pull,push", Basic realm=x'),
     ).toEqual([

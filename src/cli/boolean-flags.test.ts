@@ -23,11 +23,11 @@ describe('--flag=true and --flag=false', () => {
     ['--unknown=false', ['--unknown=false']],
     ['--grouping=maybe', ['--grouping=maybe']],
     ['plain', ['plain']],
-  ])('%s means %j', (word, words) => {
+  ])('%s is read as %j', (word, words) => {
     expect(spellOutBooleans(['paint', word], program)).toEqual(['paint', ...words]);
   });
 
-  it('says nothing about what follows --', () => {
+  it('arguments after -- are left unchanged', () => {
     expect(spellOutBooleans(['paint', '--', '--echo=false'], program)).toEqual(['paint', '--', '--echo=false']);
   });
 });

@@ -35,8 +35,8 @@ const all = builtInChartNames().flatMap((name) =>
   builtInChartVersions(name).map((version) => [name, version] as const),
 );
 
-describe('charts that come with the program', () => {
-  it('are those of the add-ons', () => {
+describe('built-in charts', () => {
+  it('are those of the four add-ons', () => {
     expect(builtInChartNames()).toEqual([
       'cilium',
       'metrics-server',
@@ -45,7 +45,7 @@ describe('charts that come with the program', () => {
     ]);
   });
 
-  it.each(all)('%s %s renders with its own values, as that release', (name, version) => {
+  it.each(all)('%s %s renders with its default values like that release', (name, version) => {
     const files = builtInChart(name, version);
     const metadata = parse(Buffer.from(files.get('Chart.yaml')!).toString()) as { version: string };
     expect(metadata.version).toBe(version);
@@ -55,7 +55,7 @@ describe('charts that come with the program', () => {
     expect(JSON.stringify(objects)).not.toMatch(new RegExp(`${name}-(?!${version.replaceAll('.', '\\.')})\\d+\\.\\d+`));
   });
 
-  it('are, as they lie in their directories, the newest release', () => {
+  it('have the newest release in their directories', () => {
     for (const name of builtInChartNames()) {
       const newest = builtInChart(name, builtInChartVersions(name).at(-1));
       expect([...builtInChart(name)].map(([path, text]) => [path, Buffer.from(text).toString()])).toEqual(
@@ -64,12 +64,12 @@ describe('charts that come with the program', () => {
     }
   });
 
-  it('are refused by name and by version, with those there are', () => {
+  it('refuse an unknown name or version and list the available ones', () => {
     expect(() => builtInChart('nginx', '1.0.0')).toThrow('does not include a chart nginx');
     expect(() => builtInChart('cilium', '9.9.9')).toThrow('does not include version 9.9.9');
   });
 
-  it('read the configuration of Cinder where their release does', () => {
+  it('read the Cinder configuration from the path of their release', () => {
     const conf = (version: string): string | undefined =>
       workload(render('openstack-cinder-csi', version), 'Deployment', 'openstack-cinder-csi-controllerplugin')
         .spec.template.spec.containers.at(-1)
@@ -78,7 +78,7 @@ describe('charts that come with the program', () => {
     expect(conf('2.33.1')).toBe('/etc/config/cloud.conf');
   });
 
-  it('give the node plugins of Cinder another label where the values say so, which their DaemonSet selects by', () => {
+  it('set another label on the node plugins of Cinder and in the DaemonSet selector when the values say so', () => {
     const values = { csi: { plugin: { nodePlugin: { appLabel: 'cinder-csi' } } } };
     const objects = render('openstack-cinder-csi', '2.33.1', values);
     const nodes = workload(objects, 'DaemonSet', 'openstack-cinder-csi-nodeplugin').spec;
@@ -88,7 +88,7 @@ describe('charts that come with the program', () => {
     expect(controller.template.metadata.labels['app']).toBe('openstack-cinder-csi');
   });
 
-  it('let a null take the node selector of the cloud controller manager away', () => {
+  it('drop the node selector of the cloud controller manager when its value is null', () => {
     const daemonSet = (values: JsonObject): Workload =>
       workload(
         render('openstack-cloud-controller-manager', '2.31.1', values),
@@ -106,11 +106,11 @@ describe('charts that come with the program', () => {
     ['cilium', '1.19.1', { ipam: { mode: 'eni' } }, /neither cluster-pool nor kubernetes/],
     ['metrics-server', '3.13.0', { tls: { type: 'helm' } }, /tls\.type/],
     ['metrics-server', '3.13.0', { addonResizer: { enabled: true } }, /does not bring the resizer/],
-  ])('%s %s refuses %j in words', (name, version, values, words) => {
+  ])('%s %s refuses %j with a readable message', (name, version, values, words) => {
     expect(() => render(name, version, values as JsonObject)).toThrow(words);
   });
 
-  it('know in the schema of Cilium exactly the values they have', () => {
+  it('have in the schema of Cilium exactly the keys of its values', () => {
     const files = builtInChart('cilium');
     const schema = JSON.parse(Buffer.from(files.get('values.schema.json')!).toString()) as JsonObject;
     const values = parse(Buffer.from(files.get('values.yaml')!).toString()) as JsonObject;

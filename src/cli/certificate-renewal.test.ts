@@ -12,7 +12,7 @@ import { startMemoryApi } from './testing/memory-api.ts';
 const dayMs = 24 * 60 * 60_000;
 
 describe('certificates of a running server', () => {
-  it('are renewed in time: new connections see the new one, open ones go on', async () => {
+  it('are renewed in time: new connections get the new one, and open ones continue', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-renewal-'));
     const clock = new ManualClock();
     const ensure = (): Promise<ServerPki> => ensureServerPki({ directory, hosts: ['localhost'], clock });

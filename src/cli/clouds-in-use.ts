@@ -20,6 +20,8 @@ export interface CloudInUse {
   readonly cloud: OpenStack;
   /** for messages: `project demo at https://…` */
   readonly title: string;
+  /** undefined: the credentials are of no project */
+  readonly projectId: string | undefined;
   readonly users: readonly CloudUser[];
 }
 
@@ -42,7 +44,7 @@ export async function openCloudsInUse(
     const key = identityKey(user.spec.identityRef, user.metadata.namespace ?? '');
     byIdentity.set(key, [...(byIdentity.get(key) ?? []), user]);
   }
-  const byProject = new Map<string, { cloud: OpenStack; title: string; users: CloudUser[] }>();
+  const byProject = new Map<string, CloudInUse & { users: CloudUser[] }>();
   for (const group of byIdentity.values()) {
     const [first] = group;
     if (!first) continue;
@@ -59,7 +61,8 @@ export async function openCloudsInUse(
         known.users.push(...group);
         await cloud.close();
       } else {
-        byProject.set(key, { cloud, title: titleOf(config, project?.name), users: [...group] });
+        const title = titleOf(config, project?.name);
+        byProject.set(key, { cloud, title, projectId: project?.id, users: [...group] });
       }
     } catch (error) {
       signal.throwIfAborted();

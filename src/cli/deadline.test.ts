@@ -10,7 +10,7 @@ describe('--timeout', () => {
     ['1h30m', 5_400_000],
     ['1.5m', 90_000],
     ['250ms', 250],
-  ])('%s is %i ms', (text, ms) => {
+  ])('%s is parsed as %i ms', (text, ms) => {
     expect(parseTimeout(text)).toBe(ms);
   });
 
@@ -18,7 +18,7 @@ describe('--timeout', () => {
     expect(() => parseTimeout(text)).toThrow(`--timeout: "${text}" is not a duration`);
   });
 
-  it('ends what waits when the time is up, and not before', async () => {
+  it('aborts at the deadline and not before', async () => {
     const clock = new ManualClock();
     const deadline = withDeadline(clock, 1000, new AbortController().signal);
     await clock.advance(999);
@@ -28,7 +28,7 @@ describe('--timeout', () => {
     expect(deadline.signal.aborted).toBe(true);
   });
 
-  it('does not count a stop by the user as being late', () => {
+  it('does not report a timeout when the user aborts', () => {
     const user = new AbortController();
     const deadline = withDeadline(new ManualClock(), 1000, user.signal);
     user.abort();

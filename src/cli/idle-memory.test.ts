@@ -6,7 +6,7 @@ const calm = { utilization: 0.01, youngBytes: 128 * mebibyte };
 const busy = { utilization: 0.6, youngBytes: 128 * mebibyte };
 const tidy = { utilization: 0.01, youngBytes: 20 * mebibyte };
 
-describe('memory is collected', () => {
+describe('when memory is collected', () => {
   it.each([
     ['after two calm looks with much to give back', [busy, calm, calm], true],
     ['not after one', [busy, calm], false],

@@ -10,6 +10,6 @@ it.each([
   ['--version -n team', '--version -n team'],
   ['-n team', '-n team'],
   ['', ''],
-])('%j is %j', (given, expected) => {
+])('%j is rearranged to %j', (given, expected) => {
   expect(optionsBehindVerb(given.split(' ')).join(' ')).toBe(expected);
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CloudConfig } from '../openstack/index.ts';
 import { ownCloudTransport } from './own-cloud-transport.ts';
 
-describe('the way of simulated machines to OpenStack', () => {
+describe('the HTTP transport of simulated machines', () => {
   let cloud: Server;
   let url = '';
   beforeAll(async () => {
@@ -18,13 +18,13 @@ describe('the way of simulated machines to OpenStack', () => {
   const ask = (target: string, own: string | undefined = url): Promise<{ status: number }> =>
     ownCloudTransport(() => own)(config)({ method: 'GET', url: target, headers: {} });
 
-  it('leads to the simulated cloud', async () => {
+  it('reaches the simulated cloud', async () => {
     expect((await ask(`${url}/identity/v3`)).status).toBe(200);
     expect((await ask(`${url.replace('127.0.0.1', 'localhost')}/identity/v3`)).status).toBe(200);
   });
 
   it.each(['http://127.0.0.1:1/', 'http://169.254.169.254/', 'https://keystone.example.org/v3'])(
-    'leads nowhere else: %s',
+    'reaches nothing else: %s',
     async (target) => {
       await expect(ask(target)).rejects.toMatchObject({ code: 'ENOTFOUND' });
       await expect(ask(`${url}/`, 'http://127.0.0.1:2')).rejects.toMatchObject({ code: 'ENOTFOUND' });

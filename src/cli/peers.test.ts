@@ -4,8 +4,8 @@ import { peersOf } from './peers.ts';
 const metadata = '169.254.169.254';
 const usual = { listenHost: '127.0.0.1', simulatesCloud: false, simulatesPods: true };
 
-describe('peers of tenants', () => {
-  it('are never the metadata service, and this machine only while the API is', () => {
+describe('the peers that tenants may name', () => {
+  it('exclude the metadata service, and include this machine only while the API listens on it', () => {
     const own = peersOf(usual);
     expect([metadata, '127.0.0.1', '127.65.0.2', '10.0.0.1'].map((address) => own.allows(address))).toEqual([
       false,
@@ -24,7 +24,7 @@ describe('peers of tenants', () => {
     expect(peersOf({ ...usual, listenHost: '0.0.0.0', simulatesCloud: true }).allows('127.0.0.1')).toBe(true);
   });
 
-  it('are what the operator says', () => {
+  it('follow --deny-peers and --allow-peers', () => {
     const peers = peersOf({ ...usual, denyPeers: '10.0.0.0/8, 127.0.0.0/8', allowPeers: '10.1.0.0/16,10.2.3.4' });
     expect(['10.0.0.1', '10.1.2.3', '10.2.3.4', '127.0.0.1', metadata].map((one) => peers.allows(one))).toEqual([
       false,

@@ -22,18 +22,18 @@ const ingress = {
   status: { loadBalancer: { ingress: [{ ip: '127.65.0.2' }] } },
 };
 
-describe('a kubeconfig that is handed out', () => {
+describe('a kubeconfig that is given to a user', () => {
   it.each([
     ['a Gateway', 'c.ns.planes.localhost', '127.65.0.3'],
     ['an Ingress', 'api.c.localhost', '127.65.0.2'],
-  ])('asks for a name nobody resolves at the address of %s', async (_what, host, address) => {
+  ])('uses the address of %s for a name that does not resolve', async (_what, host, address) => {
     const client = apiWith({ tlsroutes: [route], gateways: [gateway], ingresses: [ingress] });
     const text = await reachableKubeconfig(client, 'ns', kubeconfigOf(host), signal);
     expect(text).toContain(`server: https://${address}:8443`);
     expect(text).toContain(`tls-server-name: ${host}`);
   });
 
-  it.each(['api.example.org', '127.65.0.9', 'other.localhost'])('stays as it is for %s', async (host) => {
+  it.each(['api.example.org', '127.65.0.9', 'other.localhost'])('stays unchanged for %s', async (host) => {
     const client = apiWith({ tlsroutes: [route], gateways: [gateway], ingresses: [ingress] });
     expect(await reachableKubeconfig(client, 'ns', kubeconfigOf(host), signal)).toBe(kubeconfigOf(host));
   });

@@ -11,8 +11,8 @@ const host: HostNames = {
     }) as ReturnType<HostNames['interfaces']>,
 };
 
-describe('names of the serving certificate', () => {
-  it('are those of the host when it listens everywhere', () => {
+describe('the names in the serving certificate', () => {
+  it('are all names and addresses of the host when the server listens on 0.0.0.0', () => {
     const hosts = servingHosts('0.0.0.0', ['api.example.com'], host);
     expect(hosts).toEqual(
       expect.arrayContaining(['localhost', 'mgmt-1', '192.0.2.7', '2001:db8::1', 'api.example.com']),
@@ -20,7 +20,7 @@ describe('names of the serving certificate', () => {
     expect(hosts).not.toContain('fe80::1');
   });
 
-  it('are the address it listens on otherwise, and nothing else of the host', () => {
+  it('are only the listen address otherwise', () => {
     const hosts = servingHosts('192.0.2.9', [], host);
     expect(hosts).toContain('192.0.2.9');
     expect(hosts).not.toContain('mgmt-1');
@@ -31,11 +31,11 @@ describe('names of the serving certificate', () => {
     ['0.0.0.0', ['*.example.com', 'api.example.com'], 'api.example.com'],
     ['0.0.0.0', [], '192.0.2.7'],
     ['127.0.0.1', ['api.example.com'], '127.0.0.1'],
-  ])('lead clients of %s with %j to %s', (listen, sans, address) => {
+  ])('advertise for %s with %j the address %s', (listen, sans, address) => {
     expect(advertisedHost(listen, sans, host)).toBe(address);
   });
 
-  it('are checked', () => {
+  it('are validated', () => {
     expect(parseTlsSans(['a.example,[2001:db8::2]', '192.0.2.1'])).toEqual(['a.example', '2001:db8::2', '192.0.2.1']);
     expect(() => parseTlsSans(['not a name'])).toThrow('--tls-san: "not a name"');
   });

@@ -32,8 +32,8 @@ async function writesOf(work: () => Promise<void>): Promise<number> {
   return api.revision() - before;
 }
 
-describe('who the controllers are', () => {
-  it('is written once, not at every start', async () => {
+describe('the identity of the controllers', () => {
+  it('is not written again at the next start', async () => {
     expect(await writesOf(() => ensureControllerIdentity(api.connection.client, signal))).toBe(0);
   });
 
@@ -48,7 +48,7 @@ describe('who the controllers are', () => {
     ['create', '', 'namespaces', true],
     ['delete', '', 'namespaces', false],
     ['escalate', 'rbac.authorization.k8s.io', 'clusterroles', false],
-  ])('may they %s %s/%s: %s', async (verb, group, resource, allowed) => {
+  ])('may %s %s/%s: %s', async (verb, group, resource, allowed) => {
     await ensureControllerIdentity(api.connection.client, signal);
     const { decision } = api.server.access.authorizer.authorize({
       user: controllersUser,
@@ -66,8 +66,8 @@ describe('who the controllers are', () => {
   });
 });
 
-describe('what the controllers may do', () => {
-  it('is asked in the same process, too: without a rule they are refused in words that name it', async () => {
+describe('the permissions of the controllers', () => {
+  it('are checked in the same process too, and a refusal names the missing rule', async () => {
     const { client } = api.connection;
     await ensureControllerIdentity(client, signal);
     const controllers = api.server.localClient(controllersUser);
@@ -86,7 +86,7 @@ describe('what the controllers may do', () => {
     await read();
   });
 
-  it("reaches kinds of others' providers that are labelled for it", async () => {
+  it('include kinds of other providers with an aggregation label', async () => {
     const { client } = api.connection;
     await ensureControllerIdentity(client, signal);
     const controllers = api.server.localClient(controllersUser);
@@ -106,7 +106,7 @@ describe('what the controllers may do', () => {
   });
 });
 
-describe("clusterctl's inventory", () => {
+describe('the clusterctl inventory', () => {
   const entries = async (): Promise<string[]> =>
     (await api.connection.client.list<Provider>(Providers)).items.map(
       ({ metadata, type }) => `${metadata.namespace}/${metadata.name} ${type}`,
@@ -120,7 +120,7 @@ describe("clusterctl's inventory", () => {
     for (const namespace of [systemNamespace, 'default']) await client.deleteCollection(Providers, { namespace });
   });
 
-  it('holds the providers whose controllers run, written once', async () => {
+  it('lists the providers whose controllers run, and is written once', async () => {
     expect(await writesOf(() => ensure())).toBe(0);
     expect(await entries()).toEqual([
       `${systemNamespace}/bootstrap-k0sproject-k0smotron BootstrapProvider`,
@@ -136,7 +136,7 @@ describe("clusterctl's inventory", () => {
     ]);
   });
 
-  it('leaves a provider that somebody installed elsewhere to them', async () => {
+  it('leaves a provider alone that was installed elsewhere', async () => {
     const foreign: Provider = {
       apiVersion: 'clusterctl.cluster.x-k8s.io/v1alpha3',
       kind: 'Provider',
@@ -157,7 +157,7 @@ describe("clusterctl's inventory", () => {
 });
 
 describe('the kind MachinePool', () => {
-  it('is served for those who look for it, and left as it is once somebody changed it', async () => {
+  it('is served, and not changed again once somebody changed it', async () => {
     const { client } = api.connection;
     const name = 'machinepools.cluster.x-k8s.io';
     await ensureMachinePoolKind(client, signal);
@@ -184,7 +184,7 @@ describe('the credentials of the simulated cloud', () => {
     '  admin: {auth: {username: admin, password: secret}}',
   ].join('\n');
 
-  it('are kept in a Secret that moves along, and in an identity for all namespaces', async () => {
+  it('are stored in a Secret with the move label and in an identity for all namespaces', async () => {
     const { client } = api.connection;
     expect(await writesOf(() => publishCloudCredentials(client, { cloudsYaml, signal }))).toBe(0);
     const secret = await client.get<Secret>(Secrets, { namespace: 'default', name: simulatedCloudName });
@@ -197,7 +197,7 @@ describe('the credentials of the simulated cloud', () => {
     expect(identity.spec).toEqual({ secretRef: { name: simulatedCloudName, namespace: 'default' } });
   });
 
-  it("are the member's only, and stay what they were", () => {
+  it('contain only the member user, with unchanged values', () => {
     const text = onlyMember(cloudsYaml);
     expect(text).not.toContain('admin');
     expect(text).toContain('password: "007"');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatYaml } from '../machinery/index.ts';
 import { targetApi } from './target-api.ts';
 
-describe('the API a verb acts on', () => {
+describe('the API that a command uses', () => {
   let home = '';
   const path = (name: string): string => join(home, name);
   const write = (file: string, contexts: readonly string[], current: string): Promise<void> =>
@@ -57,7 +57,7 @@ describe('the API a verb acts on', () => {
     expect((await targetApi(options, { HOME: home, ...placed })).server).toBe(`https://${server}`);
   });
 
-  it('is never one that happens to be current', async () => {
+  it('is never the current context of KUBECONFIG by chance', async () => {
     const env = { HOME: join(home, 'nobody'), KUBECONFIG: path('workload') };
     await expect(targetApi({}, env)).rejects.toMatchObject({
       code: 'CAP_NO_MANAGEMENT_API',

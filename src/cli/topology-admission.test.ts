@@ -61,7 +61,7 @@ const workers = (over: Partial<MachineDeploymentClass>): Partial<ClusterClassSpe
   },
 });
 
-describe('admission of classes and their clusters', () => {
+describe('admission of ClusterClasses and their clusters', () => {
   let server: ApiServer;
   let client: Client;
   const clock = new ManualClock();
@@ -289,7 +289,7 @@ describe('admission of classes and their clusters', () => {
     await expect(client.create(ClusterClasses, classOf('bad', over), by)).rejects.toThrow(message);
   });
 
-  it('defaults and checks variables of clusters', async () => {
+  it('applies defaults to cluster variables and validates them', async () => {
     await ready(classOf('good'));
     const created = await create('c1', {
       variables: [
@@ -323,7 +323,46 @@ describe('admission of classes and their clusters', () => {
     await expect(change('c1', { variables: moved })).rejects.toThrow(/cidr stays/);
   });
 
-  it('waits a moment for a class that was written just before', async () => {
+  it('lets no kubectl patch drop variables that somebody set, though defaults of the class take their place', async () => {
+    await ready(
+      classOf('defaulted', {
+        variables: [
+          { name: 'size', required: false, schema: { openAPIV3Schema: { type: 'integer', default: 1 } } },
+          { name: 'zone', required: false, schema: { openAPIV3Schema: { type: 'string', default: 'a' } } },
+          { name: 'disk', required: false, schema: { openAPIV3Schema: { type: 'integer', default: 20 } } },
+        ],
+      }),
+    );
+    const size = (value: number): JsonObject => ({ name: 'size', value });
+    await create('dropped', {
+      classRef: { name: 'defaulted' },
+      variables: [
+        { name: 'size', value: 3 },
+        { name: 'zone', value: 'b' },
+      ],
+    });
+    const patch = (variables: JsonObject[] | null) =>
+      client.patch(
+        Clusters,
+        { namespace: 'here', name: 'dropped' },
+        'merge',
+        { spec: { topology: { variables } } },
+        { fieldManager: 'kubectl-patch' },
+      );
+    await expect(patch([size(5)])).rejects.toThrow(
+      /would drop the variables zone\. To change one entry: capstan set variable dropped -n here size=5 or: kubectl patch/,
+    );
+    await expect(patch(null)).rejects.toThrow(/would drop the variables size, zone/);
+    // who names what was set loses nothing: the disk has its default before and after
+    const { spec } = await patch([size(5), { name: 'zone', value: 'b' }]);
+    expect(spec.topology?.variables).toEqual([
+      { name: 'size', value: 5 },
+      { name: 'zone', value: 'b' },
+      { name: 'disk', value: 20 },
+    ]);
+  });
+
+  it('waits briefly for a class that was written just before', async () => {
     const written = await client.create(ClusterClasses, classOf('late'), by);
     const late = new Promise((resolve) => setTimeout(resolve, 300)).then(() => observe(written));
     const refused = create('c9', { classRef: { name: 'late' }, variables: [{ name: 'size', value: 0 }] });
@@ -331,7 +370,7 @@ describe('admission of classes and their clusters', () => {
     await late;
   });
 
-  it('refuses workers of a class that is not there, and pools', async () => {
+  it('refuses workers of an unknown class, and machine pools', async () => {
     const worker = { class: 'wrker', name: 'a' };
     await expect(create('c2', { workers: { machineDeployments: [worker] } })).rejects.toThrow(
       /"wrker" does not exist in ClusterClass "good"; it has: worker/,
@@ -341,7 +380,7 @@ describe('admission of classes and their clusters', () => {
     );
   });
 
-  it('lets versions go up by one minor, or as the class lists them', async () => {
+  it('allows one minor version up, or the versions that the class lists', async () => {
     await expect(change('c1', { version: 'v1.35.0' })).rejects.toThrow(
       /one minor at a time; allowed: newer ones of v1\.33 and any of v1\.34/,
     );
@@ -357,7 +396,7 @@ describe('admission of classes and their clusters', () => {
     await change('c3', { version: 'v1.33.3' });
   });
 
-  it('keeps a class while it is used, with what its clusters need of it', async () => {
+  it('refuses to delete a used class or to remove parts that clusters use', async () => {
     const key = { namespace: 'here', name: 'good' };
     await change('c1', { workers: { machineDeployments: [{ class: 'worker', name: 'a' }] } });
     await expect(client.delete(ClusterClasses, key)).rejects.toThrow(/used by 1 Cluster\(s\): here\/c1/);
@@ -379,7 +418,7 @@ describe('admission of classes and their clusters', () => {
     await client.delete(ClusterClasses, key);
   });
 
-  it('keeps versions, health checks and replicas that clusters rely on', async () => {
+  it('refuses to remove versions, health checks and replicas that clusters rely on', async () => {
     const checks = { checks: { nodeStartupTimeoutSeconds: 60 } };
     await ready(classOf('relied', workers({ healthCheck: checks })));
     const worker = { class: 'worker', name: 'a', replicas: 1, healthCheck: { enabled: true } };
@@ -414,7 +453,7 @@ describe('admission of classes and their clusters', () => {
     await scaled({});
   });
 
-  it('refuses a class of other kinds for a cluster that exists', async () => {
+  it('refuses to move a cluster to a class with other kinds', async () => {
     await ready(classOf('other', { controlPlane: ref('OtherTemplate') }));
     await ready(classOf('alike'));
     await expect(change('c3', { classRef: { name: 'other' } })).rejects.toThrow(
@@ -423,10 +462,12 @@ describe('admission of classes and their clusters', () => {
     await change('c3', { classRef: { name: 'alike' } });
   });
 
-  it('needs a grant for a class of another namespace', async () => {
+  it('needs a ReferenceGrant for a class of another namespace', async () => {
     await ready(classOf('shared', {}, 'there'));
     const shared = { classRef: { name: 'shared', namespace: 'there' } };
-    await expect(create('c4', shared)).rejects.toThrow(/no ReferenceGrant there lets Cluster objects/);
+    await expect(create('c4', shared)).rejects.toThrow(
+      /no ReferenceGrant there lets Cluster objects .*, or it does not exist yet/,
+    );
     const grant: ReferenceGrant = {
       apiVersion: `${ReferenceGrants.group}/${ReferenceGrants.version}`,
       kind: 'ReferenceGrant',
@@ -441,7 +482,7 @@ describe('admission of classes and their clusters', () => {
     await expect(client.delete(ClusterClasses, { namespace: 'there', name: 'shared' })).rejects.toThrow(/here\/c4/);
   });
 
-  it('needs none for a class that is offered to the namespace', async () => {
+  it('needs no grant for a class whose annotation offers it to the namespace', async () => {
     const offered = classOf('offered', {}, 'there');
     const to = (names: string): typeof offered => ({
       ...offered,

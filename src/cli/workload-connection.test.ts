@@ -9,8 +9,8 @@ const kubeconfig = JSON.stringify({
   'current-context': 'c1',
 });
 
-describe('the way to a workload API', () => {
-  it('leads through the Pods from the moment the address is one of theirs', async () => {
+describe('the connection to a workload API', () => {
+  it('goes through the Pod network as soon as the address belongs to a Pod', async () => {
     let isKnown = false;
     const dialled: string[] = [];
     const pods = {

@@ -105,7 +105,7 @@ function reader(documents: Record<string, unknown>): RawReader & { paths: string
 }
 
 describe('discovery', () => {
-  it('needs two requests where the server aggregates', async () => {
+  it('needs two requests when the server aggregates', async () => {
     const source = reader(aggregated);
     const { resources, failedGroupVersions } = await discover(source);
     expect(source.paths).toEqual(['/api', '/apis']);
@@ -124,7 +124,7 @@ describe('discovery', () => {
     expect(failedGroupVersions).toEqual(['metrics.k8s.io/v1beta1']);
   });
 
-  it('asks version by version where it does not, and names what could not be read', async () => {
+  it('asks version by version otherwise, and names those that failed', async () => {
     const { resources, failedGroupVersions } = await discover(reader(legacy));
     expect(resources.map(({ plural, subresources }) => [plural, subresources])).toEqual([
       ['pods', ['log']],
@@ -146,11 +146,11 @@ describe('the REST mapper', () => {
     ['clusters.cluster', 'cluster.x-k8s.io', 'v1beta2', 'clusters'],
     ['events', '', 'v1', 'events'],
     ['events.events.k8s.io', 'events.k8s.io', 'v1', 'events'],
-  ])('understands %s', async (name, group, version, plural) => {
+  ])('resolves %s', async (name, group, version, plural) => {
     expect(await restMapper(reader(aggregated)).resolve(name)).toMatchObject({ group, version, plural });
   });
 
-  it('finds the preferred version of a kind, or the one asked for', async () => {
+  it('finds the preferred version of a kind, or the requested one', async () => {
     const mapper = restMapper(reader(aggregated));
     const kind = { group: 'cluster.x-k8s.io', kind: 'Cluster' };
     expect((await mapper.forKind(kind))?.version).toBe('v1beta2');
@@ -158,7 +158,7 @@ describe('the REST mapper', () => {
     expect(await mapper.forKind({ group: 'no', kind: 'No' })).toBeUndefined();
   });
 
-  it('asks the server once, and once more for a name it does not know', async () => {
+  it('asks the server once, and once more for an unknown name', async () => {
     const documents = structuredClone(aggregated);
     const source = reader(documents);
     const mapper = restMapper(source);
@@ -175,7 +175,7 @@ describe('the REST mapper', () => {
     expect(source.paths).toHaveLength(4);
   });
 
-  it('says what it does not know', async () => {
+  it('reports an unknown name as CAP_UNKNOWN_RESOURCE', async () => {
     const error = await restMapper(reader(aggregated))
       .resolve('unicorns')
       .catch((problem: unknown) => problem);
@@ -184,7 +184,7 @@ describe('the REST mapper', () => {
     expect((error as CapstanError).message).toBe('the server doesn\'t have a resource type "unicorns"');
   });
 
-  it('does not remember a failure', async () => {
+  it('does not cache a failure', async () => {
     const documents: Record<string, unknown> = {};
     let broken = true;
     const source = reader(documents);

@@ -42,7 +42,7 @@ const configMap = (name: string, data: Record<string, string>, finalizers?: stri
   data,
 });
 
-describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTAN_REAL_KUBECONFIG)', () => {
+describe.skipIf(kubeconfig === undefined)('the client against a real kube-apiserver (CAPSTAN_REAL_KUBECONFIG)', () => {
   let client: HttpClient | undefined;
   const connect = async (): Promise<HttpClient> => {
     if (!client) {
@@ -80,7 +80,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     expect(isNotFound(await api.get(configMaps, key).catch((e: unknown) => e))).toBe(true);
   });
 
-  it('is told of objects that finalizers hold back', async () => {
+  it('returns objects that finalizers hold back from delete', async () => {
     const api = await connect();
     await api.create(configMaps, configMap('held', {}, ['capstan.dev/test']), by);
     const held = await api.delete(configMaps, { namespace, name: 'held' });
@@ -89,7 +89,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     expect(isNotFound(await api.get(configMaps, { namespace, name: 'held' }).catch((e: unknown) => e))).toBe(true);
   });
 
-  it('keeps an informer current through streaming lists and through paged lists', async () => {
+  it('keeps an informer current with streaming lists and with paged lists', async () => {
     const api = await connect();
     await api.create(configMaps, configMap('before', { n: '0' }), by);
     for (const streaming of [true, false]) {
@@ -147,7 +147,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     }
   });
 
-  it('discovers what is served, the aggregated and the old way alike', async () => {
+  it('discovers the same resources in the aggregated and the old form', async () => {
     const api = await connect();
     const aggregated = await discover(api);
     const old = await discover({ raw: (path, options) => api.raw(path, { ...options, accept: 'application/json' }) });

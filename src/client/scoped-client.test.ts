@@ -6,7 +6,7 @@ import { type ResourceScope, scopedClient } from './scoped-client.ts';
 const secrets = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true } as const;
 const pods = { ...secrets, kind: 'Pod', plural: 'pods' } as const;
 
-describe('a client with a scope', () => {
+describe('a scoped client', () => {
   const asked: string[] = [];
   const base = memoryClient({ clock: new ManualClock() });
   const note = (what: string, options: { fieldSelector?: string } | undefined): void => {
@@ -28,7 +28,7 @@ describe('a client with a scope', () => {
     [scope],
   );
 
-  it('lists and watches what is in it, together with what the caller selects', async () => {
+  it('combines its scope with the selectors of the caller in lists and watches', async () => {
     await client.list(secrets);
     await client.list(secrets, { fieldSelector: 'metadata.name=a' });
     await client.list(pods, { fieldSelector: 'metadata.name=a' });

@@ -50,7 +50,7 @@ const cases = planes.flatMap(([name, desired]) =>
 );
 
 describe.each(cases)('$file', ({ file, text }) => {
-  it('is what follows from the spec', () => {
+  it('matches what follows from the spec', () => {
     const path = `${directory}${file}`;
     if (process.env['CAPSTAN_UPDATE_GOLDEN'] === '1') writeFileSync(path, text);
     expect(existsSync(path), `${path} is missing; run with CAPSTAN_UPDATE_GOLDEN=1`).toBe(true);
@@ -58,11 +58,11 @@ describe.each(cases)('$file', ({ file, text }) => {
   });
 });
 
-it('has no golden file that nothing makes', () => {
+it('there are no golden files that no case makes', () => {
   expect(readdirSync(directory).sort()).toEqual(cases.map(({ file }) => file).sort());
 });
 
-describe('a real API of ours', () => {
+describe('a real API server of Capstan', () => {
   const clock = new ManualClock();
   let client: Client;
   let close: () => Promise<void>;
@@ -88,7 +88,7 @@ describe('a real API of ours', () => {
 
   afterAll(() => close());
 
-  it.each(planes)('takes all objects of %s', async (provider, desired) => {
+  it.each(planes)('accepts all objects of %s', async (provider, desired) => {
     const facts = factsOf(desired);
     const all = [
       ...Object.values(planeObjects(desired, facts)).flat(),

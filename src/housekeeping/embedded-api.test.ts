@@ -40,7 +40,7 @@ const widgets: Resource<UnstructuredObject> = {
 };
 
 describe('housekeeping on the embedded API', () => {
-  it('keeps house: accounts, authority, owned objects of custom kinds, namespaces', async () => {
+  it('creates accounts, publishes the authority, deletes owned custom objects and ends namespaces', async () => {
     const store = await openObjectStore({ engine: memoryEngine() });
     const server = await createApiServer({
       store,

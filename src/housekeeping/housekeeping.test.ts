@@ -141,7 +141,7 @@ describe('the garbage collector', () => {
   ): Promise<KubeObject> => w.server.create(resource, object(resource, name, owners, finalizers), by);
   const at = (name: string) => ({ namespace: 'default', name });
 
-  it('deletes what an owner leaves behind, generation by generation', async () => {
+  it('deletes the dependents of a deleted owner, generation by generation', async () => {
     const w = await setUp();
     await w.start();
     const a = await create(w, widgets, 'a');
@@ -155,7 +155,7 @@ describe('the garbage collector', () => {
     expect(await w.exists(secrets, 'bystander')).toBe(true);
   });
 
-  it('finds what was left behind before it started, by asking for owners it has never seen', async () => {
+  it('finds orphans from before it started by looking up owners it has never seen', async () => {
     const w = await setUp();
     await create(w, secrets, 'orphaned', [
       { apiVersion: 'test.capstan.dev/v1', kind: 'Widget', name: 'gone', uid: 'no-such-uid' },
@@ -171,7 +171,7 @@ describe('the garbage collector', () => {
     expect(await w.exists(secrets, 'owned')).toBe(true);
   });
 
-  it('keeps an object as long as one of its owners lives, and drops references to the dead', async () => {
+  it('keeps an object while one of its owners lives, and drops references to dead owners', async () => {
     const w = await setUp();
     await w.start();
     const [a, b] = [await create(w, widgets, 'a'), await create(w, widgets, 'b')];
@@ -186,7 +186,7 @@ describe('the garbage collector', () => {
     await runUntil(w.clock, async () => !(await w.exists(secrets, 'shared')));
   });
 
-  it('is not fooled by an owner that was made again under the same name', async () => {
+  it('tells an owner from one made again under the same name', async () => {
     const w = await setUp();
     const a = await create(w, widgets, 'a');
     await create(w, secrets, 's', [ownedBy(a)]);
@@ -259,7 +259,7 @@ describe('the garbage collector', () => {
     await runUntil(w.clock, async () => !(await w.exists(widgets, 'a')) && !(await w.exists(widgets, 'b')));
   });
 
-  it('sets dependents free when asked to orphan them', async () => {
+  it('releases the dependents when asked to orphan them', async () => {
     const w = await setUp();
     await w.start();
     const a = await create(w, widgets, 'a');
@@ -271,7 +271,7 @@ describe('the garbage collector', () => {
     expect((await w.server.get(secrets, at('s'))).metadata.ownerReferences).toBeUndefined();
   });
 
-  it('deletes what refers to an owner in another namespace, and says why', async () => {
+  it('deletes objects that refer to an owner in another namespace and says why', async () => {
     const w = await setUp();
     await w.server.create(Namespaces, namespace('other'), by);
     await w.start();
@@ -302,7 +302,7 @@ describe('the garbage collector', () => {
     expect(await w.exists(zones, 'z')).toBe(true);
   });
 
-  it('follows kinds that come, and stops following those that go', async () => {
+  it('follows kinds that appear and stops following those that go', async () => {
     const w = await setUp({ resources: everything.filter((resource) => resource !== widgets) });
     await w.start();
     const before = w.server.openWatches();
@@ -320,7 +320,7 @@ describe('the garbage collector', () => {
     expect(await w.exists(secrets, 's')).toBe(true);
   });
 
-  it('loses nothing when a kind is followed in another version from now on', async () => {
+  it('loses nothing when a kind is followed in another version', async () => {
     const w = await setUp();
     await w.start();
     const a = await create(w, widgets, 'a');
@@ -334,7 +334,7 @@ describe('the garbage collector', () => {
     await runUntil(w.clock, async () => !(await w.exists(secrets, 's')));
   });
 
-  it('recovers from failures at every step, and still ends', async () => {
+  it('recovers from failures at every step and still finishes', async () => {
     for (const verb of ['get', 'delete', 'patch'] as const) {
       for (const when of ['before', 'after'] as const) {
         const w = await setUp({
@@ -352,7 +352,7 @@ describe('the garbage collector', () => {
     }
   });
 
-  it('is quiet when nothing happens', async () => {
+  it('writes nothing when nothing happens', async () => {
     const w = await setUp();
     const a = await create(w, widgets, 'a');
     for (let i = 0; i < 20; i++) await create(w, secrets, `s${i}`, [ownedBy(a)]);
@@ -395,7 +395,7 @@ describe('the namespace controller', () => {
     NamespaceFinalizersRemaining: ['False', 'ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
   };
 
-  it('empties a namespace and lets it go, leaving others alone', async () => {
+  it('empties a namespace and removes it, and leaves other namespaces alone', async () => {
     const w = await setUp();
     await w.server.create(Namespaces, namespace('team'), by);
     await w.server.create(secrets, object(secrets, 'elsewhere'), by);
@@ -407,7 +407,7 @@ describe('the namespace controller', () => {
     expect(await w.exists(secrets, 'elsewhere')).toBe(true);
   });
 
-  it('says what holds it up, in upstream’s words, and goes on the moment that is gone', async () => {
+  it('reports what holds a namespace up in upstream’s words and goes on once it is gone', async () => {
     const w = await setUp();
     await w.server.create(Namespaces, namespace('team'), by);
     await w.server.create(widgets, inTeam(widgets, 'a', ['test/one']), by);
@@ -479,7 +479,7 @@ describe('the namespace controller', () => {
     await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
   });
 
-  it('deletes one by one where a collection cannot be deleted at once', async () => {
+  it('deletes objects one by one where a collection cannot be deleted at once', async () => {
     const w = await setUp({ rules: [{ verb: 'deleteCollection', error: () => statusError.methodNotAllowed() }] });
     await w.server.create(Namespaces, namespace('team'), by);
     for (const name of ['a', 'b']) await w.server.create(widgets, inTeam(widgets, name), by);
@@ -488,7 +488,7 @@ describe('the namespace controller', () => {
     await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
   });
 
-  it('does not let a namespace go while some kinds cannot be listed', async () => {
+  it('keeps a namespace while some kinds cannot be listed', async () => {
     const w = await setUp({ failures: ['metrics.k8s.io/v1beta1'] });
     await w.server.create(Namespaces, namespace('team'), by);
     await w.start();
@@ -503,7 +503,7 @@ describe('the namespace controller', () => {
     await runUntil(w.clock, async () => !(await w.exists(Namespaces, 'team')));
   });
 
-  it('leaves finalizers of others on the namespace to them', async () => {
+  it('leaves the namespace finalizers of others alone', async () => {
     const w = await setUp();
     w.server.seed(Namespaces, {
       ...namespace('team'),
@@ -517,7 +517,7 @@ describe('the namespace controller', () => {
     expect(await conditions(w)).toEqual(ok);
   });
 
-  it('writes the same condition only once while it waits', async () => {
+  it('writes an unchanged condition only once while it waits', async () => {
     const w = await setUp();
     await w.server.create(Namespaces, namespace('team'), by);
     await w.server.create(widgets, inTeam(widgets, 'a', ['test/one']), by);
@@ -535,7 +535,7 @@ describe('the service-account controller', () => {
     world(() => [serviceAccountController()], options);
   const has = (w: World, name: string): Promise<boolean> => w.exists(ServiceAccounts, 'default', name);
 
-  it('gives every namespace its default account, and again when it is deleted', async () => {
+  it('creates the default account in every namespace, and again when it is deleted', async () => {
     const w = await setUp();
     await w.start();
     expect(await has(w, 'default')).toBe(true);
@@ -547,7 +547,7 @@ describe('the service-account controller', () => {
     expect(await has(w, 'team')).toBe(true);
   });
 
-  it('does not put it back into a namespace that goes away', async () => {
+  it('does not recreate the account in a namespace that is being deleted', async () => {
     const w = await setUp();
     await w.server.create(Namespaces, namespace('team'), by);
     await w.start();
@@ -564,7 +564,7 @@ describe('the root CA publisher', () => {
     world(() => [rootCaPublisher({ certificateAuthority: 'PEM' })], options);
   const key = { namespace: 'default', name: 'kube-root-ca.crt' };
 
-  it('publishes the authority everywhere and repairs what was changed', async () => {
+  it('publishes the authority in every namespace and repairs changed copies', async () => {
     const w = await setUp();
     await w.start();
     const made = await w.server.get(ConfigMaps, key);
@@ -579,8 +579,8 @@ describe('the root CA publisher', () => {
   });
 });
 
-describe('all of it together', () => {
-  it('is quiet in steady state and shares one watch per kind', async () => {
+describe('all controllers together', () => {
+  it('write nothing in steady state and share one watch per kind', async () => {
     const w = await world((served) => housekeepingControllers({ served, certificateAuthority: 'PEM' }));
     await w.start();
     await settle(50);
@@ -594,7 +594,7 @@ describe('all of it together', () => {
     expect(w.entries.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
   });
 
-  it('takes down a namespace whose content is owned, held and published', async () => {
+  it('take down a namespace whose content is owned, held and published', async () => {
     const w = await world((served) => housekeepingControllers({ served, certificateAuthority: 'PEM' }));
     await w.server.create(Namespaces, namespace('team'), by);
     await w.start();

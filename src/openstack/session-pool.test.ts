@@ -4,7 +4,7 @@ import { failureOf } from './testing/failure.ts';
 import { fakeCloud, fakeConfig } from './testing/fake-cloud.ts';
 
 describe('createSessionPool', () => {
-  it('asks for one token and one version document, however many come with the same credential', async () => {
+  it('requests one token and one version document for all clients with the same credential', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /compute/v2.1/limits', { json: { limits: { absolute: {} } } });
     const pool = createSessionPool({ transport: cloud.transport, clock: cloud.clock });
@@ -23,7 +23,7 @@ describe('createSessionPool', () => {
     expect(pool.size).toBe(1);
   });
 
-  it('tells everybody about their own configuration when the credential they share is refused', async () => {
+  it("reports each client's own configuration when the shared credential is refused", async () => {
     const cloud = fakeCloud();
     cloud.on('POST /identity/v3/auth/tokens', {
       status: 401,
@@ -42,7 +42,7 @@ describe('createSessionPool', () => {
     expect(cloud.log).toHaveLength(1);
   });
 
-  it('keeps apart what is not the same', () => {
+  it('keeps sessions of different credentials apart', () => {
     const keys = [
       fakeConfig(),
       fakeConfig({ authUrl: 'http://other.test' }),
@@ -54,7 +54,7 @@ describe('createSessionPool', () => {
     expect(keys.join()).not.toContain('correct horse');
   });
 
-  it('lets go of the session unused for longest', () => {
+  it('drops the session that was unused for longest', () => {
     const pool = createSessionPool({ transport: fakeCloud().transport, maxSessions: 2 });
     const config = (token: string) => fakeConfig({ credential: { method: 'token', token } });
     const first = pool.connect(config('1'));

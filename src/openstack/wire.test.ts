@@ -419,8 +419,8 @@ const rows: Row[] = [
   ],
 ];
 
-describe('what goes over the wire', () => {
-  it.each(rows)('%s', async (_name, call, route, body, answer, result) => {
+describe('requests and answers on the wire', () => {
+  it.each(rows)('match for %s', async (_name, call, route, body, answer, result) => {
     const cloud = fakeCloud();
     cloud.on(route, answer);
     const outcome = await call(cloud.connect());
@@ -483,7 +483,7 @@ describe('filters', () => {
       'listeners',
       '/load-balancer/v2.0/lbaas/listeners?tags=t&loadbalancer_id=lb',
     ],
-  ])('of %s', async (_name, list, many, url) => {
+  ])('are sent in the URL for %s', async (_name, list, many, url) => {
     const cloud = fakeCloud();
     cloud.on(`GET ${url.split('?')[0]}`, { json: { [many]: [] } });
     await collect(list(cloud.connect()));
@@ -492,7 +492,7 @@ describe('filters', () => {
 });
 
 describe('a server', () => {
-  it('is read whole', async () => {
+  it('is read with all its fields', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /compute/v2.1/servers/s1', {
       json: {
@@ -528,7 +528,7 @@ describe('a server', () => {
 });
 
 describe('an image', () => {
-  it('takes properties that are new, changed and gone in one patch', async () => {
+  it('sends new, changed and removed properties in one patch', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /image/v2/images/i', { json: { id: 'i', name: 'n', status: 'active', old: '1', 'a/b': '2' } });
     cloud.on('PATCH /image/v2/images/i', { json: { id: 'i', name: 'n', status: 'active' } });
@@ -542,7 +542,7 @@ describe('an image', () => {
     ]);
   });
 
-  it('is uploaded from a stream over a transport that takes none', async () => {
+  it('is uploaded from a stream even over a transport without streams', async () => {
     const cloud = fakeCloud();
     cloud.on('PUT /image/v2/images/i/file', { status: 204 });
     async function* content(): AsyncGenerator<Uint8Array> {

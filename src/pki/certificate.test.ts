@@ -55,7 +55,7 @@ describe('issueCertificate', () => {
     expect(new X509Certificate(pair.certificate).checkHost('localhost')).toBe('localhost');
   });
 
-  it('keeps every group, also values that look like encodings or hold separators', async () => {
+  it('keeps every group, even values that look like encodings or contain separators', async () => {
     const organizations = ['system:masters', 'a,b+c=d', '#0c0178', 'line\nO=evil', 'ünïcode'];
     const pair = await issueCertificate({
       authority,
@@ -67,7 +67,7 @@ describe('issueCertificate', () => {
     expect(parseCertificate(pair.certificate).subject).toEqual({ commonName: '#0c0561646d696e', organizations });
   });
 
-  it('never outlives its authority', async () => {
+  it('never issues a certificate that outlives its authority', async () => {
     const short = await createAuthority({ commonName: 'short', clock, validityMs: day });
     const pair = await issueCertificate({ authority: short, commonName: 'x', usages: ['client'], clock });
     expect(parseCertificate(pair.certificate).notAfter).toBe(clock.now() + day);
@@ -87,7 +87,7 @@ describe('issueCertificate', () => {
     expect(isMatchingPair(pair.certificate, pair.privateKey, rsa.certificate)).toBe(true);
   });
 
-  it('refers to its authority by the identifier that authority gives itself', async () => {
+  it("refers to the authority by the authority's own key identifier", async () => {
     // Implementations hash the key differently; Go changed its method in 1.25.
     const { privateKey } = await generateKeys();
     const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -115,7 +115,7 @@ describe('issueCertificate', () => {
     expect(isMatchingPair(pair.certificate, pair.privateKey, foreign.certificate)).toBe(true);
   });
 
-  it('gives every certificate a serial number of its own', async () => {
+  it('gives every certificate its own serial number', async () => {
     const serials = await Promise.all(
       [1, 2, 3].map(async () => {
         const pair = await issueCertificate({ authority, commonName: 'x', usages: ['client'], clock });
@@ -127,7 +127,7 @@ describe('issueCertificate', () => {
 });
 
 describe('belongsTogether', () => {
-  it('refuses a foreign key, a foreign authority and rubbish', async () => {
+  it('refuses a foreign key, a foreign authority and garbage', async () => {
     const other = await createAuthority({ commonName: 'kubernetes', clock });
     const pair = await issueCertificate({ authority, commonName: 'x', usages: ['client'], clock });
     expect(isMatchingPair(pair.certificate, other.privateKey)).toBe(false);
@@ -144,7 +144,7 @@ describe('caCertHash', () => {
 });
 
 describe('PEM', () => {
-  it('is read block by block and written in lines of 64', () => {
+  it('is read block by block and written in lines of 64 characters', () => {
     const bytes = Buffer.from('x'.repeat(100));
     const text = `noise\n${encodePem('A B', bytes)}${encodePem('CERTIFICATE', bytes)}`;
     expect(decodePem(text).map(({ label, bytes: content }) => [label, content.toString()])).toEqual([

@@ -5,7 +5,7 @@ import { loadChart, renderChart } from '../template/index.ts';
 import { ChartCertificates } from './chart-certificates.ts';
 
 describe('ChartCertificates', () => {
-  it('give charts authorities, and certificates signed by them', () => {
+  it('give charts authorities and certificates signed by them', () => {
     const template = `{{ $ca := genCA "chart-ca" 365 }}{{ $own := genSelfSignedCert "self" (list "10.0.0.1") (list "a.example.com") 30 }}
 {{ $cert := genSignedCert "web" (list "10.0.0.2") (list "web.ns.svc") 30 $ca }}{{ $again := genSignedCertWithKey "web" nil nil 30 $ca $cert.Key }}
 apiVersion: v1
@@ -50,7 +50,7 @@ stringData:
     expect(without.ok ? '' : without.error.message).toContain('genCA is not available here');
   });
 
-  it('refuse keys that are none as an error of the template', () => {
+  it('report an invalid key as an error of the template', () => {
     const chart = loadChart(
       new Map([
         ['Chart.yaml', Buffer.from('apiVersion: v2\nname: web\nversion: 1.0.0\n')],

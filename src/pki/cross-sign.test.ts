@@ -6,8 +6,8 @@ import { systemClock as clock } from '../machinery/index.ts';
 import { createAuthority, crossSignAuthority, issueCertificate } from './authority.ts';
 import { parseCertificate } from './certificate.ts';
 
-describe('an authority vouched for by another', () => {
-  it('is accepted by those who know only the other, and by those who know it itself', async () => {
+describe('an authority cross-signed by another', () => {
+  it('is accepted by those who know only the other and by those who know it itself', async () => {
     const first = await createAuthority({ commonName: 'kubernetes', clock });
     const second = await createAuthority({ commonName: 'kubernetes', clock });
     const third = await createAuthority({ commonName: 'kubernetes', clock });
@@ -45,7 +45,7 @@ describe('an authority vouched for by another', () => {
     expect(await answers(whole, stranger.certificate)).not.toBe('trusted');
   });
 
-  it('is vouched for no longer than either of them lives', async () => {
+  it('is cross-signed for no longer than either of them lives', async () => {
     const old = await createAuthority({ commonName: 'a', clock, validityMs: 3_600_000 });
     const next = await createAuthority({ commonName: 'a', clock });
     const cross = parseCertificate(crossSignAuthority({ certificate: next.certificate, signer: old, clock }));

@@ -25,7 +25,7 @@ describe('parseCsr', () => {
     });
   });
 
-  it('refuses other blocks, rubbish and a broken signature', async () => {
+  it('refuses other blocks, garbage and a broken signature', async () => {
     const { csr } = await createCsr(node);
     const bytes = Buffer.from(decodePem(csr)[0]!.bytes);
     bytes[bytes.length - 1]! ^= 1;
@@ -77,7 +77,7 @@ describe('signCsr', () => {
     expect(parseCertificate(certificate).notAfter).toBe(clock.now() + expected);
   });
 
-  it('takes over the names of a serving request', async () => {
+  it('copies the names of a serving request', async () => {
     const { csr } = await createCsr({ ...node, hosts: ['worker-1', 'fd00::7'] });
     const certificate = await signCsr({
       csr,
@@ -132,7 +132,7 @@ describe('signCsr', () => {
     ],
     [signerNames.legacyUnknown, node, ['to rule'], 'unrecognized usage values: ["to rule"]'],
     ['example.com/mine', node, nodeClient, 'unrecognized signerName: "example.com/mine"'],
-  ])('%s refuses what is not for it (%#)', async (signerName, subject, usages, message) => {
+  ])('%s refuses a request that is not meant for it (%#)', async (signerName, subject, usages, message) => {
     const { csr } = await createCsr(subject);
     await expect(signCsr({ csr, authority, signerName, usages, clock })).rejects.toMatchObject({
       code: 'CAP_CSR_REFUSED',

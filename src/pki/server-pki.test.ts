@@ -22,7 +22,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 const ensure = (hosts = ['localhost', '127.0.0.1']) => ensureServerPki({ directory, hosts, clock });
 
 describe('ensureServerPki', () => {
-  it('makes everything once and then only reads', async () => {
+  it('creates everything once and only reads it afterwards', async () => {
     const first = await ensure();
     expect(first.written.length).toBe(8);
     expect(parseCertificate(first.admin.certificate).subject).toEqual({
@@ -40,7 +40,7 @@ describe('ensureServerPki', () => {
     expect(second).toEqual({ ...first, written: [] });
   });
 
-  it('keeps private keys to the owner and leaves no temporary files', async () => {
+  it('makes private keys readable by the owner only and leaves no temporary files', async () => {
     await ensure();
     const files = await readdir(directory);
     expect(files.sort()).toEqual([
@@ -58,7 +58,7 @@ describe('ensureServerPki', () => {
     }
   });
 
-  it('issues the serving certificate anew for a new host, and nothing else', async () => {
+  it('reissues only the serving certificate for a new host', async () => {
     const first = await ensure();
     const second = await ensure(['localhost', '127.0.0.1', '10.1.2.3', '0:0:0:0:0:0:0:1']);
     expect(second.written.map((path) => path.slice(directory.length + 1)).sort()).toEqual([
@@ -69,7 +69,7 @@ describe('ensureServerPki', () => {
     expect((await ensure(['localhost', '::1'])).written).toEqual([]);
   });
 
-  it('renews leaves when less than 30 days are left', async () => {
+  it('renews leaf certificates when less than 30 days are left', async () => {
     const first = await ensure();
     await clock.advance(334 * day);
     expect((await ensure()).written).toEqual([]);

@@ -24,7 +24,7 @@ describe('SSH keys', () => {
     }
   });
 
-  it('are blocks of eight bytes inside, told apart by their halves', () => {
+  it('are written in blocks of eight bytes and differ each time', () => {
     const [first, second] = [generateSshKeys('a'), generateSshKeys('a')];
     expect(first.publicKey).not.toBe(second.publicKey);
     expect(readSshPublicKey(`# mine\n${first.publicKey}\n`, 'x')).toBe(first.publicKey);
@@ -40,11 +40,11 @@ describe('SSH keys', () => {
     ['ssh-ed25519 nonsense', /is no public key/],
     ['ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIMuoOw17Ha6dKWg2vHQJjeOD/Q/Bwbw24RRl0/zaDxb/', /is no public key/],
     ['hello', /is no public key/],
-  ])('%j is refused in words', (text, says) => {
+  ])('%j is refused with an explanation', (text, says) => {
     expect(() => readSshPublicKey(text, 'id.pub')).toThrow(says);
   });
 
-  it('several at once are refused', () => {
+  it('are refused when a file holds several', () => {
     const { publicKey } = generateSshKeys('a');
     expect(() => readSshPublicKey(`${publicKey}\n${publicKey}\n`, 'id.pub')).toThrow('id.pub holds 2 keys');
   });

@@ -14,8 +14,8 @@ import type { KeyAlgorithm } from './keys.ts';
 const clock = new ManualClock(Date.UTC(2026, 5, 1));
 const day = 24 * 60 * 60 * 1000;
 
-describe('certificates as another library reads them', () => {
-  it('say what an authority is', async () => {
+describe('certificates read by another library', () => {
+  it('describe an authority', async () => {
     const authority = await createAuthority({
       commonName: 'kubernetes',
       clock,
@@ -41,7 +41,7 @@ describe('certificates as another library reads them', () => {
     expect(await read.verify()).toBe(true);
   });
 
-  it('say what a server is', async () => {
+  it('describe a server', async () => {
     const authority = await createAuthority({ commonName: 'kubernetes', clock });
     const pair = await issueCertificate({
       authority,
@@ -67,17 +67,20 @@ describe('certificates as another library reads them', () => {
     expect(await read.verify({ publicKey: issuer.publicKey })).toBe(true);
   });
 
-  it.each<KeyAlgorithm>(['ECDSA-P256', 'ECDSA-P384', 'RSA-2048'])('requests signed with %s hold', async (algorithm) => {
-    const { csr } = await createCsr({ commonName: 'a', organizations: ['b', 'c'], hosts: ['d'], algorithm });
-    const read = new x509.Pkcs10CertificateRequest(csr);
-    expect(read.subject).toBe('O=b, O=c, CN=a');
-    expect(await read.verify()).toBe(true);
-    expect((read.getExtension('2.5.29.17') as x509.SubjectAlternativeNameExtension | null)?.names.toJSON()).toEqual([
-      { type: 'dns', value: 'd' },
-    ]);
-  });
+  it.each<KeyAlgorithm>(['ECDSA-P256', 'ECDSA-P384', 'RSA-2048'])(
+    'hold valid requests signed with %s',
+    async (algorithm) => {
+      const { csr } = await createCsr({ commonName: 'a', organizations: ['b', 'c'], hosts: ['d'], algorithm });
+      const read = new x509.Pkcs10CertificateRequest(csr);
+      expect(read.subject).toBe('O=b, O=c, CN=a');
+      expect(await read.verify()).toBe(true);
+      expect((read.getExtension('2.5.29.17') as x509.SubjectAlternativeNameExtension | null)?.names.toJSON()).toEqual([
+        { type: 'dns', value: 'd' },
+      ]);
+    },
+  );
 
-  it('a request of the other library is read by ours', async () => {
+  it('include requests of the other library that Capstan reads', async () => {
     const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-521' }, true, ['sign', 'verify']);
     const request = await x509.Pkcs10CertificateRequestGenerator.create({
       name: 'O=system:nodes, CN=system:node:a',
@@ -117,7 +120,7 @@ describe('the DER writer', () => {
     [5, '030205a0'],
     [0x25, '030202a4'],
     [256, '0303070080'],
-  ])('leaves zeros at the end of named bits %i out', (flags, hex) => {
+  ])('omits trailing zeros of named bits %i', (flags, hex) => {
     expect(derNamedBits(flags).toString('hex')).toBe(hex);
   });
 
@@ -131,7 +134,7 @@ describe('the DER writer', () => {
     expect(derSmallInteger(value).toString('hex')).toBe(hex);
   });
 
-  it('writes times in the form their year asks for', () => {
+  it('writes times in the form their year requires', () => {
     expect(readDer(derTime(Date.UTC(2049, 11, 31, 23, 59, 59)))[0]).toMatchObject({
       tag: 0x17,
       content: Buffer.from('491231235959Z'),
@@ -161,7 +164,7 @@ describe('parseCsr', () => {
   });
 });
 
-it('keys of other kinds are refused by name', async () => {
+it('refuses keys of other kinds by name', async () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   await expect(createAuthority({ commonName: 'a', clock, privateKey: pem })).rejects.toThrow(

@@ -40,7 +40,7 @@ const noVictims = 'preemption: 0/1 nodes are available: 1 No preemption victims 
 const notHelpful = 'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.';
 
 describe('a Pod that asks for more than is left', () => {
-  it('waits, says why with an event, and is placed when there is room', async () => {
+  it('waits, says why in an event, and is placed when there is room', async () => {
     await world.createPod('first', asking({ cpu: '3' }));
     await world.podUntil('first', isReady);
     await world.createPod('second', asking({ cpu: '1500m', memory: '9Gi' }));
@@ -52,7 +52,7 @@ describe('a Pod that asks for more than is left', () => {
     await world.podUntil('second', isReady);
   });
 
-  it('is not taken by the node when somebody else has given it there', async () => {
+  it('is not taken by the node when somebody else has placed it there', async () => {
     await world.createPod('first', asking({ cpu: '3' }));
     await world.podUntil('first', isReady);
     await world.createPod('second', asking({ cpu: '1500m' }, { nodeName: world.nodeName }));
@@ -77,7 +77,7 @@ describe('a Pod that asks for more than is left', () => {
     await world.podUntil('fifth', isReady);
   });
 
-  it('is placed when another one has gone', async () => {
+  it('is placed when another Pod is gone', async () => {
     await world.createPod('first', asking({ cpu: '3' }));
     await world.podUntil('first', isReady);
     await world.createPod('second', asking({ cpu: '2' }));
@@ -86,7 +86,7 @@ describe('a Pod that asks for more than is left', () => {
     await world.podUntil('second', isReady);
   });
 
-  it('waits for a place where there are as many Pods as may be', async () => {
+  it('waits when the node already has as many Pods as it may', async () => {
     await resize({ cpu: '4', memory: '8Gi', pods: '1' });
     await world.createPod('first', asking({}));
     await world.podUntil('first', isReady);
@@ -96,7 +96,7 @@ describe('a Pod that asks for more than is left', () => {
 });
 
 describe('many Pods of one owner', () => {
-  it('are told one by one that there is no room, and are placed as there is', async () => {
+  it('are told one by one that there is no room, and placed as room appears', async () => {
     await resize({ cpu: '2', memory: '8Gi', pods: '110' });
     const labels = { app: 'many' };
     await world.client.create(
@@ -124,7 +124,7 @@ describe('many Pods of one owner', () => {
 });
 
 describe('ports of the host', () => {
-  it('are had by one Pod only, unless address or protocol differ', async () => {
+  it('belong to one Pod only, unless address or protocol differ', async () => {
     await world.createPod('first', opening(8080, '127.0.0.1'));
     await world.createPod('udp', opening(8080, '127.0.0.1', 'UDP'));
     await world.createPod('other', opening(8080, '127.0.0.2'));
@@ -136,8 +136,8 @@ describe('ports of the host', () => {
   });
 });
 
-describe('nodes that are not for a Pod', () => {
-  it('are counted by their reasons', async () => {
+describe('nodes that do not fit a Pod', () => {
+  it('are counted by reason', async () => {
     await world.createPod('p', { ...asking({}), nodeSelector: { disk: 'fast' } });
     expect(await whyNot('p')).toBe(
       `0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, ${notHelpful}`,
@@ -166,7 +166,7 @@ describe('a Pod of higher priority', () => {
     }
   });
 
-  it('takes the place of as few others as need be', async () => {
+  it('preempts as few other Pods as necessary', async () => {
     await world.createPod('large', asking({ cpu: '2' }));
     await world.createPod('small', asking({ cpu: '1' }));
     for (const name of ['large', 'small']) await world.podUntil(name, isReady);
@@ -178,7 +178,7 @@ describe('a Pod of higher priority', () => {
     await expect(world.pod('large')).rejects.toThrow('not found');
   });
 
-  it('waits when it is not to take places', async () => {
+  it('waits when its policy forbids preemption', async () => {
     await world.createPod('large', asking({ cpu: '3' }));
     await world.podUntil('large', isReady);
     await world.createPod('urgent', asking({ cpu: '3' }, { priorityClassName: 'polite' }));

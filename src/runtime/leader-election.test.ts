@@ -85,7 +85,7 @@ describe('leader election', () => {
     expect(await a.outcome).toBe('stopped');
   });
 
-  it('is taken over the moment the lease of a dead leader ends, not an attempt later', async () => {
+  it('takes over the moment the lease of a dead leader ends, not an attempt later', async () => {
     const { clock, server } = setUp();
     // A process that wrote the lease once and is gone.
     await server.create(
@@ -109,7 +109,7 @@ describe('leader election', () => {
     expect(new Set(await Promise.all(candidates.map(({ outcome }) => outcome)))).toEqual(new Set(['stopped']));
   });
 
-  it('gives the lease back on stop, after the work has ended, so that the next one need not wait', async () => {
+  it('releases the lease on stop after the work has ended, so that the next leader need not wait', async () => {
     const { clock, server, spec } = setUp();
     const a = candidate(server, 'a', { lingerMs: 20_000 });
     await settle();
@@ -127,7 +127,7 @@ describe('leader election', () => {
     expect(await spec()).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 });
   });
 
-  it('takes over from a leader that vanished, but not before its lease has run out', async () => {
+  it('takes over from a vanished leader, but not before its lease has expired', async () => {
     const { clock, server, spec } = setUp();
     const a = candidate(server, 'a');
     await settle();
@@ -180,7 +180,7 @@ describe('leader election', () => {
     expect(await a.outcome).toBe('stopped');
   });
 
-  it('says why the lease cannot be taken: at once, and then once a minute', async () => {
+  it('reports why the lease cannot be taken, at once and then once a minute', async () => {
     const { clock, server } = setUp();
     const told: unknown[] = [];
     const log = { ...nullLogger, warn: (message: string, fields?: LogFields) => void told.push([message, fields]) };
@@ -202,7 +202,7 @@ describe('leader election', () => {
     expect(await outcome).toBe('stopped');
   });
 
-  it('never has two leaders, whatever fails when', async () => {
+  it('never has two leaders, whatever fails at whatever time', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const { clock, server } = setUp();
       const random = seededRandom(seed);

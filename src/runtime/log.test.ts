@@ -27,14 +27,14 @@ describe('logging', () => {
     );
   });
 
-  it('shows a terminal nothing it would act upon', () => {
+  it('writes no control characters to a terminal', () => {
     let text = '';
     const log = terminalLogger({ write: (line) => (text += line), now: () => 0 });
     log.warn('Failed', { error: new Error('\u001b[2Jgone\u0007'), name: 'a\u001b]0;t\u0007b', more: ['\u009b31m'] });
     expect(text).toBe('00:00:00 ▲ Failed error=gone name=ab more=[""]\n');
   });
 
-  it('colours only when told to', () => {
+  it('uses colours only when told to', () => {
     let text = '';
     terminalLogger({ write: (line) => (text += line), now: () => 0, colour: true }).info('hello');
     expect(text).toContain('\u001b[36m•');
@@ -54,7 +54,7 @@ describe('logging', () => {
     expect(text).not.toMatch(/"x"|Bearer|BEGIN/);
   });
 
-  it('survives whatever is logged', () => {
+  it('accepts any value without failing', () => {
     const { logger, entries } = memoryLogger();
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
@@ -62,7 +62,7 @@ describe('logging', () => {
     expect(entries[0]!.fields).toMatchObject({ big: '10', when: '1970-01-01T00:00:00.000Z', run: '[function]' });
   });
 
-  it('tells an error with its causes once', () => {
+  it('writes an error with its causes once', () => {
     const inner = new Error('connection refused');
     expect(describeError(new Error('cannot list servers', { cause: inner }))).toBe(
       'cannot list servers: connection refused',
@@ -71,7 +71,7 @@ describe('logging', () => {
     expect(describeError('text')).toBe('text');
   });
 
-  it('knows what is worth computing', () => {
+  it('tells which levels are enabled', () => {
     expect(memoryLogger('warn').logger.isEnabled('info')).toBe(false);
     expect(memoryLogger('warn').logger.isEnabled('error')).toBe(true);
     expect(nullLogger.with({}).isEnabled('error')).toBe(false);

@@ -49,7 +49,7 @@ describe('the manager', () => {
     expect(clock.untilNext()).toBeUndefined();
   });
 
-  it('stops in peace even while caches are still syncing', async () => {
+  it('stops cleanly even while caches are still syncing', async () => {
     const { manager, rules, clock } = setUp();
     manager.add({ name: 'widget', for: widgetsOf, reconcile: async () => done() });
     rules.push({ error: () => new Error('no route') });
@@ -73,7 +73,7 @@ describe('the manager', () => {
     await running;
   });
 
-  it('lets only the leader reconcile, except what may always run', async () => {
+  it('lets only the leader reconcile, except controllers that may always run', async () => {
     const clock = new ManualClock();
     const server = memoryClient({ clock });
     const seen: string[] = [];
@@ -123,7 +123,7 @@ describe('the manager', () => {
     expect(ended).toMatchObject({ code: 'CAP_LEADERSHIP_LOST' });
   });
 
-  it('stops everything when a part of it fails', async () => {
+  it('stops everything when one part fails', async () => {
     const { manager, entries } = setUp();
     manager.addRunnable({ name: 'server', run: () => Promise.reject(new Error('port is taken')) });
     manager.add({ name: 'widget', for: widgetsOf, reconcile: async () => done() });
@@ -131,7 +131,7 @@ describe('the manager', () => {
     expect(entries.find(({ message }) => message === 'A part of the program failed')?.fields['part']).toBe('server');
   });
 
-  it('refuses reads from caches nobody fills', async () => {
+  it('refuses reads from caches that nobody fills', async () => {
     const { manager } = setUp();
     manager.add({
       name: 'widget',

@@ -44,7 +44,7 @@ describe.skipIf(kubeconfig === undefined)('against a real kube-apiserver (CAPSTA
     await client.close();
   });
 
-  it('takes, renews and gives back a lease', async () => {
+  it('takes, renews and releases a lease', async () => {
     const { logger, entries } = memoryLogger();
     const stop = new AbortController();
     const lease = { namespace: name, name: 'leader' };

@@ -51,8 +51,8 @@ async function login(
     });
 }
 
-describe('a cloud that is kept', () => {
-  it('is the same after a restart, and what was under way goes on', async () => {
+describe('a persistent cloud', () => {
+  it('is the same after a restart and continues operations under way', async () => {
     const clock = new ManualClock();
     const first = await createCloud({ clock, random: systemRandom, world, directory });
     const ask = await login(first);
@@ -80,7 +80,7 @@ describe('a cloud that is kept', () => {
     await second.close();
   });
 
-  it('switches machines on again that were running', async () => {
+  it('powers machines on again that were running', async () => {
     const clock = new ManualClock();
     const on: string[] = [];
     const machineHost = {
@@ -103,7 +103,7 @@ describe('a cloud that is kept', () => {
     await second.close();
   });
 
-  it('is used by one process at a time, and keeps its secrets to itself', async () => {
+  it('is used by one process at a time and keeps its secrets private', async () => {
     const options = { clock: new ManualClock(), random: systemRandom, world, directory };
     const cloud = await createCloud(options);
     await expect(createCloud(options)).rejects.toMatchObject({ code: expect.stringMatching(/^CAP_/) as string });
@@ -115,8 +115,8 @@ describe('a cloud that is kept', () => {
   });
 });
 
-describe('a directory that cannot be read', () => {
-  it('is named with what to do, and is not left locked', async () => {
+describe('an unreadable cloud directory', () => {
+  it('is reported with what to do and is not left locked', async () => {
     const options = { clock: new ManualClock(), random: systemRandom, world, directory };
     await (await createCloud(options)).close();
     await rm(join(directory, 'secrets.json'));
@@ -130,7 +130,7 @@ describe('a directory that cannot be read', () => {
 });
 
 describe('clouds.yaml', () => {
-  it('has a member, the administrator, and the application credential', async () => {
+  it('contains a member, the administrator and the application credential', async () => {
     const cloud = await createCloud({ clock: new ManualClock(), random: seededRandom(1), world });
     const { clouds } = parse(
       renderCloudsYaml({ url: 'https://c:1', region: 'RegionOne', secrets: cloud.secrets, authorityFile: '/ca' }),
@@ -148,8 +148,8 @@ describe('clouds.yaml', () => {
   });
 });
 
-describe('the usual world', () => {
-  it('has what the manifests of the guides name', async () => {
+describe('the default world', () => {
+  it('contains what the manifests of the guides name', async () => {
     const cloud = await createCloud({ clock: new ManualClock(), random: seededRandom(1), world: defaultWorld });
     const ask = await login(cloud);
     const names = async (path: string, key: string): Promise<string[]> =>

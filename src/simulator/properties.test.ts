@@ -26,8 +26,8 @@ async function born(steps: readonly Step[], options: Parameters<typeof testTenan
   return random;
 }
 
-describe('whatever happens to a cloud', () => {
-  it('no quota is ever exceeded', { timeout: 120_000 }, async () => {
+describe('any history of a cloud', () => {
+  it('never exceeds a quota', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(life, async (steps) => {
         const tenant = await testTenant({ timeScale: 0.5 });
@@ -52,7 +52,7 @@ describe('whatever happens to a cloud', () => {
     );
   });
 
-  it('deleting everything leaves nothing', { timeout: 120_000 }, async () => {
+  it('leaves nothing after everything is deleted', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(life, fc.boolean(), async (steps, hasFault) => {
         const random = await born(steps, hasFault ? { faults: fault } : {});
@@ -71,7 +71,7 @@ describe('whatever happens to a cloud', () => {
     );
   });
 
-  it('the same seed gives the same history', { timeout: 120_000 }, async () => {
+  it('is the same for the same seed', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(life, fc.nat(1000), async (steps, seed) => {
         const [first, second] = [

@@ -122,10 +122,10 @@ const query = fc.dictionary(
 );
 const versions = fc.constantFrom('2.1', '2.60', '2.93', 'latest', 'bogus', '2.9999');
 
-describe('whatever is sent', () => {
+describe('any request', () => {
   const routes = allRoutes();
 
-  it('no service fails', { timeout: 120_000 }, async () => {
+  it('makes no service fail', { timeout: 120_000 }, async () => {
     const tenant = await testTenant({
       onError: (error, what) => expect.fail(`${what}: ${String((error as Error).stack)}`),
     });

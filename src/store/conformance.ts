@@ -62,14 +62,14 @@ export function storeConformance(name: string, factory: EngineFactory): void {
     });
 
     describe('writes', () => {
-      it('gives the first write revision 1 and tells it to the maker of the value', async () => {
+      it('gives the first write revision 1 and passes it to the maker of the value', async () => {
         const record = await store.put('/g/p/a', absent, (revision) => `made at ${revision}`);
         expect(record).toEqual({ key: '/g/p/a', value: 'made at 1', revision: 1, createRevision: 1 });
         expect(store.get('/g/p/a')).toEqual(record);
         expect(store.revision).toBe(1);
       });
 
-      it('keeps the revision of the creation over updates and renews it after a delete', async () => {
+      it('keeps the creation revision over updates and renews it after a delete', async () => {
         await create('/g/p/a');
         const updated = await store.put('/g/p/a', at(1), () => 'w');
         expect(updated).toMatchObject({ revision: 2, createRevision: 1 });
@@ -77,7 +77,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(await create('/g/p/a')).toMatchObject({ revision: 4, createRevision: 4 });
       });
 
-      it('refuses to create a key that exists, and says its revision', async () => {
+      it('refuses to create an existing key and reports its revision', async () => {
         await create('/g/p/a');
         const error = await create('/g/p/a').catch((e: unknown) => e);
         expect(error).toBeInstanceOf(ConflictError);
@@ -110,7 +110,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(store.get('/g/p/a')).toEqual(store.head('/g/p/a'));
       });
 
-      it('tells when what head shows is stored', async () => {
+      it('reports when what head shows is stored', async () => {
         await create('/g/p/a', 'old');
         expect(store.settled('/g/p/a')).toBeUndefined();
         const update = store.put('/g/p/a', at(1), () => 'new');
@@ -168,13 +168,13 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         ['/g/pods/c/', []],
         ['/g/none/', []],
         ['/x', ['/x']],
-      ])('gives the keys under %j in order', (prefix, expected) => {
+      ])('returns the keys under %j in order', (prefix, expected) => {
         expect(keys(store.list(prefix).records)).toEqual(expected);
         expect(store.list(prefix)).toMatchObject({ revision: 7, remaining: 0 });
         expect(store.count(prefix)).toBe(expected.length);
       });
 
-      it('cuts by limit and says how many remain, page after page', () => {
+      it('cuts a list at the limit and reports how many remain, page after page', () => {
         const first = store.list('/g/', { limit: 2 });
         expect(keys(first.records)).toEqual(['/g/nodes/n', '/g/pods/a-b/1']);
         expect(first.remaining).toBe(3);
@@ -190,7 +190,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         });
       });
 
-      it('shows an older revision as it was, page after page', async () => {
+      it('lists an older revision as it was, page after page', async () => {
         await store.put('/g/pods/a/1', at(store.get('/g/pods/a/1')?.revision ?? 0), () => 'changed');
         await store.delete('/g/pods/a/3', at(store.get('/g/pods/a/3')?.revision ?? 0));
         await create('/g/pods/a/2');
@@ -210,7 +210,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
     });
 
     describe('watches', () => {
-      it('delivers the backlog at once, then each commit, only of its prefix', async () => {
+      it('delivers the backlog at once, then each commit, only under its prefix', async () => {
         await create('/g/p/a', '1');
         await create('/g/p/b', '2');
         await create('/g/q/a', '3');
@@ -253,7 +253,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(seen).toEqual([3]);
       });
 
-      it('survives a watcher that throws, and tells about it', async () => {
+      it('survives a watcher that throws and reports it', async () => {
         const errors: unknown[] = [];
         const other = await factory.create();
         store = await openStore({ engine: other, codec: text, onWatcherError: (error) => errors.push(error) });
@@ -269,7 +269,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(seen).toEqual([1]);
       });
 
-      it('gives a watch started inside another watch every event once', async () => {
+      it('delivers every event once to a watch started inside another watch', async () => {
         const inner: number[] = [];
         let started = false;
         store.watch('/g/p/', 0, () => {
@@ -301,7 +301,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         store = await open(await factory.create(), limits);
       });
 
-      it('keeps young events up to the maximum', async () => {
+      it('keeps recent events up to the maximum', async () => {
         for (let i = 1; i <= 8; i++) await create(`/g/p/${i}`);
         expect(store.compactedRevision).toBe(2);
         expect(keys(store.list('/g/p/', { revision: 2 }).records)).toEqual(['/g/p/1', '/g/p/2']);
@@ -325,7 +325,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(store.compactedRevision).toBe(2);
       });
 
-      it('drops events whose values take too much memory, however few there are, and keeps the newest', async () => {
+      it('drops events whose values take too much memory, but keeps the newest', async () => {
         store = await open(await factory.create(), { ...limits, maxBytes: 25 });
         for (let i = 1; i <= 5; i++) await create(`/g/p/${i}`, '0123456789');
         expect(store.compactedRevision).toBe(3);
@@ -334,8 +334,8 @@ export function storeConformance(name: string, factory: EngineFactory): void {
       });
     });
 
-    describe('waiting', () => {
-      it('waits for a revision to be committed', async () => {
+    describe('waiting for a revision', () => {
+      it('ends when the revision is committed', async () => {
         const { signal } = new AbortController();
         let done = false;
         const waiting = store.waitFor(2, signal).then(() => {
@@ -348,7 +348,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         await store.waitFor(1, signal);
       });
 
-      it('gives up on abort with its reason', async () => {
+      it('ends on abort with the reason of the abort', async () => {
         const controller = new AbortController();
         const waiting = store.waitFor(5, controller.signal);
         controller.abort(new Error('enough'));
@@ -358,7 +358,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
     });
 
     describe('closing', () => {
-      it('commits what is staged, and everything is there again after a reopen', async () => {
+      it('commits staged writes, and everything is there again after a reopen', async () => {
         await create('/g/p/a', 'a');
         await store.put('/g/p/a', at(1), () => 'a2');
         await create('/g/p/b', 'b');
@@ -399,7 +399,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         store = await open(flaky);
       });
 
-      it('rejects everything staged, shows nothing of it, and takes writes again later', async () => {
+      it('rejects all staged writes, shows nothing of them and accepts writes again later', async () => {
         await create('/g/p/a', 'old');
         const seen: string[] = [];
         store.watch('', 1, (events) => seen.push(...events.map(describeEvent)));

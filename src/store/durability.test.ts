@@ -66,14 +66,14 @@ describe('the directory lock', () => {
     await (await lockDirectory(directory)).release();
   });
 
-  it('is taken over from an earlier process that had the pid of a living one', async () => {
+  it('is taken over from an earlier process whose pid a living one now has', async () => {
     const directory = await newDirectory();
     const lock = { id: 'x', pid: process.pid, host: hostname(), started: 'another boot/1' };
     await writeFile(join(directory, 'lock'), JSON.stringify(lock));
     await (await lockDirectory(directory)).release();
   });
 
-  it('is taken over from another host only when that one shows no life', async () => {
+  it('is taken over from another host only when that host shows no life', async () => {
     const directory = await newDirectory();
     const path = join(directory, 'lock');
     await writeFile(path, JSON.stringify({ id: 'x', pid: 1, host: 'elsewhere', started: '' }));
@@ -97,7 +97,7 @@ describe('the directory lock', () => {
 });
 
 describe('a damaged store', () => {
-  it('is not served; the record is named, and repair moves it aside', async () => {
+  it('is not served: the record is named, and repair moves it aside', async () => {
     const directory = await filledDirectory();
     damage(join(directory, 'data.mdb'), 'value of a');
     await expect(openIn(directory)).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('a damaged store', () => {
     expect(await checkStore(directory)).toMatchObject({ damaged: [], problems: [] });
   });
 
-  it('is noticed when records have gone missing', async () => {
+  it('is noticed when records are missing', async () => {
     const directory = await filledDirectory();
     const files = await openLmdbFiles(directory);
     await files.objects.remove(Buffer.from('/g/p/a'));
@@ -128,7 +128,7 @@ describe('a damaged store', () => {
     await (await openIn(directory)).close();
   });
 
-  it('of a newer format is left alone', async () => {
+  it('is left alone when its format is newer', async () => {
     const directory = await filledDirectory();
     const files = await openLmdbFiles(directory);
     await files.meta.put(Buffer.from('state'), Buffer.from([9, 1, 2, 3]));
@@ -139,7 +139,7 @@ describe('a damaged store', () => {
     });
   });
 
-  it('that is no database at all is refused with the way out', async () => {
+  it('is refused with the way out when it is not a database at all', async () => {
     const directory = await newDirectory();
     await writeFile(join(directory, 'data.mdb'), Buffer.alloc(8192, 'junk'));
     await expect(lmdbEngine({ directory })).rejects.toMatchObject({ code: 'CAP_STORE_DAMAGED' });
@@ -164,7 +164,7 @@ describe.each<[string, () => Promise<Engine>]>([
     return { path, revision };
   }
 
-  it('holds one moment of the store while it serves, and can be restored', async () => {
+  it('contains one moment of the running store and can be restored', async () => {
     const { path, revision } = await backupWithWrites();
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const directory = await newDirectory();
@@ -178,7 +178,7 @@ describe.each<[string, () => Promise<Engine>]>([
     await restored.close();
   });
 
-  it('with any byte changed is refused before anything is touched', async () => {
+  it('is refused before anything is touched when any byte was changed', async () => {
     const { path } = await backupWithWrites();
     const original = readFileSync(path);
     const directory = await newDirectory();
@@ -194,7 +194,7 @@ describe.each<[string, () => Promise<Engine>]>([
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('that is cut off or continued is refused', async () => {
+  it('is refused when it is cut off or continued', async () => {
     const { path } = await backupWithWrites();
     const original = readFileSync(path);
     for (const size of [0, 5, 100, original.length - 1]) {
@@ -207,7 +207,7 @@ describe.each<[string, () => Promise<Engine>]>([
 });
 
 describe('restoring', () => {
-  it('replaces a store only by force', async () => {
+  it('replaces an existing store only by force', async () => {
     const source = await openIn(await newDirectory());
     await source.put('/g/p/restored', absent, () => 'v');
     const backupPath = join(await newDirectory(), 'backup');
@@ -222,7 +222,7 @@ describe('restoring', () => {
     await store.close();
   });
 
-  it('refuses what is not a backup', async () => {
+  it('refuses a file that is not a backup', async () => {
     const directory = await newDirectory();
     const backupPath = join(directory, 'note.txt');
     await writeFile(backupPath, 'this is certainly not a backup of anything');
@@ -234,7 +234,7 @@ describe('restoring', () => {
 });
 
 describe('keys of the durable engine', () => {
-  it('beyond its limit are refused by themselves, without harm to other writes', async () => {
+  it('are refused when they are too long, without harm to other writes', async () => {
     const store = await openIn(await newDirectory());
     const [long, good] = await Promise.allSettled([
       store.put(`/g/p/${'x'.repeat(2000)}`, absent, () => 'v'),

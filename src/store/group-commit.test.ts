@@ -63,7 +63,7 @@ describe('group commit', () => {
     expect(world.disk.commits).toEqual([['/a', '/b', '/c']]);
   });
 
-  it('does not collect for longer than a commit takes', async () => {
+  it('collects writes for no longer than a commit takes', async () => {
     const world = await open();
     const { store, disk, clock } = world;
     await commitTaking(40, world);
@@ -77,7 +77,7 @@ describe('group commit', () => {
     expect(disk.commits).toEqual([['/a', '/b']]);
   });
 
-  it('begins the next commit before it tells of the last, when writes have waited long enough', async () => {
+  it('begins the next commit before it reports the last when writes have waited long enough', async () => {
     const world = await open();
     const { store, disk, clock } = world;
     await commitTaking(40, world);
@@ -98,7 +98,7 @@ describe('group commit', () => {
     expect(store.revision).toBe(3);
   });
 
-  it('waits for those it wakes, when writes have not waited long', async () => {
+  it('includes the writes of those it wakes when writes have not waited long', async () => {
     const world = await open();
     const { store, disk } = world;
     await commitTaking(40, world);
@@ -113,7 +113,7 @@ describe('group commit', () => {
     await Promise.all([first, second]);
   });
 
-  it('knows the newest of a key while its writes go to disk in several commits', async () => {
+  it('returns the newest value of a key while its writes go to disk in several commits', async () => {
     const { store, disk } = await open();
     const writes: Promise<unknown>[] = [];
     // More than one commit can hold, with every key several times.
@@ -156,7 +156,7 @@ describe('group commit', () => {
   });
 });
 
-describe('rest', () => {
+describe('the rest of the store', () => {
   async function openResting() {
     let end: (() => void) | undefined;
     const world = await open();
@@ -177,7 +177,7 @@ describe('rest', () => {
     return { ...world, rests, commit, endRest: () => end!() };
   }
 
-  it('comes once, a minute after the last write', async () => {
+  it('starts once, a minute after the last write', async () => {
     const { clock, rests, commit, endRest } = await openResting();
     await commit('/a');
     await clock.advance(40_000);
@@ -191,7 +191,7 @@ describe('rest', () => {
     expect(rests).toHaveLength(1);
   });
 
-  it('keeps writes waiting, not out', async () => {
+  it('delays writes but does not refuse them', async () => {
     const { store, disk, clock, commit, endRest } = await openResting();
     await commit('/a');
     await clock.advance(60_000);
@@ -207,7 +207,7 @@ describe('rest', () => {
     expect(store.get('/b')?.value).toBe('/b');
   });
 
-  it('is waited for by a store that closes', async () => {
+  it('is awaited by a store that closes', async () => {
     const { store, clock, commit, endRest } = await openResting();
     await commit('/a');
     await clock.advance(60_000);

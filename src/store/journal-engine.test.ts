@@ -50,7 +50,7 @@ describe('a journal', () => {
     return file;
   };
 
-  it('that a crash cut off at any byte has every commit before that, whole, and takes more', async () => {
+  it('has every whole commit before a crash at any byte, and accepts more', async () => {
     const file = await written(
       [put('/a', 1, 'one'), put('/b', 2, 'zwei')],
       [{ type: 'delete', key: '/a', revision: 3 }],
@@ -79,7 +79,7 @@ describe('a journal', () => {
     expect(await contentOf(file)).toEqual({ revision: 9, content: { '/b': 'zwei', '/c': 'later' } });
   });
 
-  it('with damage before its end says so instead of forgetting', async () => {
+  it('reports damage before its end instead of forgetting', async () => {
     const file = await written([put('/a', 1, 'one')], [put('/b', 2, 'two')]);
     const bytes = await readFile(file);
     bytes[bytes.indexOf('one')]! ^= 1;
@@ -89,13 +89,13 @@ describe('a journal', () => {
     await expect(contentOf(file)).rejects.toThrow(/it does not begin as one/);
   });
 
-  it('whose last blocks were reserved and never written goes on before them', async () => {
+  it('goes on before its last blocks when they were reserved and never written', async () => {
     const file = await written([put('/a', 1, 'one')]);
     await writeFile(file, Buffer.concat([await readFile(file), Buffer.alloc(4096)]));
     expect(await contentOf(file)).toEqual({ revision: 1, content: { '/a': 'one' } });
   });
 
-  it('does not grow with what is overwritten, and keeps revisions of what was deleted last', async () => {
+  it('does not grow with overwritten values and keeps the revisions of the latest deletions', async () => {
     const file = newFile();
     const engine = await journalEngine({ file });
     await engine.load(() => {});
@@ -109,7 +109,7 @@ describe('a journal', () => {
     expect(Object.keys(content).sort()).toEqual(['/k1', '/k2', '/k3', '/k4']);
   });
 
-  it('gives back what was committed, whatever it is', async () => {
+  it('returns whatever was committed unchanged', async () => {
     const write = fc.record({ key: fc.string({ minLength: 1, maxLength: 6 }), text: fc.option(fc.string()) });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(write, { minLength: 1, maxLength: 4 }), { maxLength: 5 }), async (batches) => {

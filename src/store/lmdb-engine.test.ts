@@ -23,7 +23,7 @@ storeConformance('lmdb', {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 it.skipIf(process.platform !== 'linux')(
-  'lmdb: gives the mapping of its file back at rest, and goes on where it was',
+  'lmdb: releases the mapping of its file at rest and continues where it was',
   async () => {
     const directory = await mkdtemp(join(root, 'db-'));
     const engine = await lmdbEngine({ directory });
@@ -46,7 +46,7 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
-it('lmdb: does not take the file away from a backup', async () => {
+it('lmdb: keeps the file mapped during a backup', async () => {
   const directory = await mkdtemp(join(root, 'db-'));
   const engine = await lmdbEngine({ directory });
   await engine.load(() => {});

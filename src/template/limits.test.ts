@@ -66,8 +66,8 @@ const attacks: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-describe('limits', () => {
-  test.each(attacks)('%s ends with an error that names template and line', (_title, text, wanted) => {
+describe('limits of templates', () => {
+  test.each(attacks)('end %s with an error that names template and line', (_title, text, wanted) => {
     const result = render(text);
     expect(result.ok).toBe(false);
     if (result.ok) return;
@@ -76,20 +76,20 @@ describe('limits', () => {
     expect(result.error.message).toMatch(/^template: (tenant\.yaml|gotpl):[0-9]+:[0-9]+: executing /);
   });
 
-  test('the line is that of the expression', () => {
+  test('report the line of the expression', () => {
     const result = render('a\nb\n  {{ until 100000000 }}');
     expect(result.ok ? '' : result.error.message).toBe(
       'template: tenant.yaml:3:5: executing "tenant.yaml" at <until 100000000>: more than 2000000 steps',
     );
   });
 
-  test('a wide field is refused as Go refuses it', () => {
+  test('refuse a wide field as Go does', () => {
     expect(render('{{ printf "%99999999d" 1 | len }}')).toMatchObject({ ok: true });
     const result = render('{{ range 10000 }}{{ printf "%999999d" 1 | len }}{{ end }}');
     expect(result.ok ? '' : result.error.message).toContain('more than 2000000 steps');
   });
 
-  test('the caller may allow less', () => {
+  test('can be lowered by the caller', () => {
     expect(render('{{ range 10 }}x{{ end }}', { steps: 20 })).toMatchObject({ ok: false });
     expect(render('{{ range 10 }}x{{ end }}', { outputCharacters: 9 })).toMatchObject({ ok: false });
     expect(render('{{ if 1 }}{{ if 1 }}x{{ end }}{{ end }}', { depth: 2 })).toMatchObject({ ok: false });
@@ -99,12 +99,12 @@ describe('limits', () => {
     });
   });
 
-  test('more depth than the engine has is an error too', () => {
+  test('turn more depth than the engine has into an error', () => {
     const recursion = '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}';
     expect(render(recursion, { depth: 1_000_000 })).toMatchObject({ ok: false, error: { isLimit: true } });
   });
 
-  test('blocks and parentheses nested without end are refused when they are read', () => {
+  test('refuse endless nesting of blocks and parentheses when they are parsed', () => {
     expect(render('{{ if 1 }}'.repeat(10_000))).toMatchObject({ ok: false });
     expect(render(`{{ ${'('.repeat(10_000)}`)).toMatchObject({ ok: false });
     expect(render(`${'{{ if 1 }}'.repeat(200)}x${'{{ end }}'.repeat(200)}`)).toMatchObject({ ok: true, value: 'x' });

@@ -21,7 +21,7 @@ function setOf(files: Readonly<Record<string, string>>, functions = chartFunctio
 }
 
 describe('a set of templates', () => {
-  test('templates of one file are seen by the others, and a later definition counts', () => {
+  test('shares templates among files, and a later definition counts', () => {
     const set = setOf({
       '_a.tpl': '{{ define "x" }}old{{ end }}',
       '_b.tpl': '{{ define "x" }}new{{ end }}',
@@ -30,7 +30,7 @@ describe('a set of templates', () => {
     expect(set.render('m', null)).toEqual({ ok: true, value: 'new' });
   });
 
-  test('an empty later definition does not replace one', () => {
+  test('ignores an empty later definition', () => {
     const set = setOf({
       a: '{{ define "x" }}kept{{ end }}',
       b: '{{ define "x" }}  {{ end }}',
@@ -39,14 +39,14 @@ describe('a set of templates', () => {
     expect(set.render('m', null)).toEqual({ ok: true, value: 'kept' });
   });
 
-  test('a change by set does not reach the data of the caller', () => {
+  test('does not change the data of the caller by set', () => {
     const data = { labels: { a: '1' } };
     const set = setOf({ m: '{{ $_ := set .labels "b" "2" }}{{ .labels }}' });
     expect(set.render('m', toTemplateValue(data))).toEqual({ ok: true, value: 'map[a:1 b:2]' });
     expect(data).toEqual({ labels: { a: '1' } });
   });
 
-  test('keys that are names of JavaScript are only keys', () => {
+  test('treats keys with names of JavaScript members as plain keys', () => {
     const data = JSON.parse('{"__proto__": {"x": 1}, "constructor": 2}');
     const set = setOf({ m: '{{ .toString }}|{{ .constructor }}|{{ index . "__proto__" }}|{{ toYaml . }}' });
     expect(set.render('m', toTemplateValue(data))).toEqual({
@@ -55,25 +55,25 @@ describe('a set of templates', () => {
     });
   });
 
-  test('the clock and the random source are those of the caller', () => {
+  test('uses the clock and the random source of the caller', () => {
     const set = setOf({ m: '{{ now | date "2006-01-02" }} {{ uuidv4 | len }} {{ randAlphaNum 5 | len }}' });
     const clock = new ManualClock(Date.UTC(2031, 4, 6));
     expect(set.render('m', null, { clock, random: seededRandom(4) })).toEqual({ ok: true, value: '2031-05-06 36 5' });
   });
 
-  test('without a random source there is no random value', () => {
+  test('has no random values without a random source', () => {
     const result = setOf({ m: '{{ uuidv4 }}' }).render('m', null);
     expect(result.ok ? '' : result.error.message).toContain('templates here may not use random values');
   });
 
-  test('lookup is what the caller passes in', () => {
+  test('uses the lookup function of the caller', () => {
     const lookup = defineFunction('string, string, string, string', ([, kind]) => new Map([['kind', kind]]));
     const set = setOf({ m: '{{ (lookup "v1" "Secret" "ns" "a").kind }}' });
     expect(set.render('m', null)).toEqual({ ok: true, value: '<no value>' });
     expect(set.render('m', null, { functions: { lookup } })).toEqual({ ok: true, value: 'Secret' });
   });
 
-  test('a function that makes keys may be named, and called when the caller passes one', () => {
+  test('may name a key-making function, and call it when the caller passes one', () => {
     const text = '{{ if .make }}{{ genCA "ca" 365 }}{{ else }}none{{ end }}';
     const set = setOf({ m: text });
     expect(set.render('m', toTemplateValue({ make: false }))).toEqual({ ok: true, value: 'none' });
@@ -84,7 +84,7 @@ describe('a set of templates', () => {
     expect(made).toEqual({ ok: true, value: 'made ca' });
   });
 
-  test('what the author says with fail stands alone beside the whole message', () => {
+  test('reports the text of fail separately beside the whole message', () => {
     const set = setOf({
       'a.yaml': 'x\n{{ include "inner" . }}',
       '_b.tpl': '{{ define "inner" }}{{ fail "set a size" }}{{ end }}',
@@ -93,7 +93,7 @@ describe('a set of templates', () => {
     expect(result).toMatchObject({ ok: false, error: { said: 'set a size', place: 'a.yaml:2:3', isLimit: false } });
   });
 
-  test('hermetic functions are without clock, randomness and environment', () => {
+  test('has no clock, randomness and environment in hermetic functions', () => {
     for (const name of ['now', 'uuidv4', 'randAlphaNum', 'env', 'include', 'lookup']) {
       expect(Object.keys(hermeticFunctions)).not.toContain(name);
     }
@@ -101,7 +101,7 @@ describe('a set of templates', () => {
     expect(result.ok ? '' : result.error.message).toBe('template: t:1: function "now" not defined');
   });
 
-  test('integers of --set are integers, those of files are floats', () => {
+  test('treats integers of --set as integers and those of files as floats', () => {
     const set = setOf({ m: '{{ .n }}' });
     expect(set.render('m', toTemplateValue({ n: 1_000_000 }))).toEqual({ ok: true, value: '1e+06' });
     expect(set.render('m', toTemplateValue({ n: 1_000_000 }, 'int64'))).toEqual({ ok: true, value: '1000000' });
@@ -138,14 +138,14 @@ describe('shell-style variables', () => {
     });
   });
 
-  test('those without value and default are named', () => {
+  test('are reported when they have neither value nor default', () => {
     const result = substituteVariables(shell('@{B} @{A} @{C:-1}'), () => undefined);
     expect(result.ok ? '' : result.error.message).toBe(
       'value for variables [A, B] is not set. Please set the value using os environment variables or the clusterctl config file',
     );
   });
 
-  test('a text that cannot be read is refused', () => {
+  test('refuse a text that cannot be parsed', () => {
     const result = substituteVariables(shell('@{A'), () => 'x');
     expect(result.ok ? '' : result.error.message).toBe('missing closing brace');
   });

@@ -67,14 +67,17 @@ export async function mutate(request: AdmissionRequest, options: AdmissionOption
   const draft = clone(await converted(definition, fitting.draft, storageVersion));
   const old = oldObject && (await converted(definition, oldObject, storageVersion));
   const context = contextOf(request, options);
-  const wrong = operation === 'UPDATE' && old ? (strategy.validateWritten?.(draft, old, context) ?? []) : [];
-  if (wrong.length > 0) return refused(definition, draft, wrong);
+  const written = strategy.validateWritten && clone(draft);
   if (operation === 'CREATE') strategy.prepareForCreate?.(draft, context);
   else if (oldObject)
     strategy.prepareForUpdate?.(draft, await converted(definition, oldObject, storageVersion), context);
   strategy.applyDefaults?.(draft);
   const outcome = await applyRules('mutate', { definition, request, object: draft, old }, options);
   if (outcome.refusal) return { allowed: false, status: outcome.refusal.status };
+  if (old && written) {
+    const wrong = strategy.validateWritten?.(draft, old, { ...context, written }) ?? [];
+    if (wrong.length > 0) return refused(definition, draft, wrong);
+  }
   const answer = await converted(definition, draft, shown);
   return { allowed: true, patch: createJsonPatch(asJson(object), asJson(answer)), warnings: outcome.warnings };
 }

@@ -22,7 +22,7 @@ describe('the certificates of the webhooks', () => {
   ): Promise<WebhookCertificates> =>
     await renewedCertificates(found, { hosts: more.hosts ?? hosts, clock, isPublished: more.isPublished ?? true });
 
-  it('are made where there are none, for all names, and then stay', async () => {
+  it('are created when missing, for all names, and then stay', async () => {
     const clock = new ManualClock();
     const first = await make(clock);
     const { certificate, privateKey } = first.serving;
@@ -32,7 +32,7 @@ describe('the certificates of the webhooks', () => {
     expect(await make(clock, first)).toBe(first);
   });
 
-  it('are renewed under the same authority before they end, after they have ended, and for a new name', async () => {
+  it('are renewed under the same authority before and after expiry and for a new name', async () => {
     const clock = new ManualClock();
     const first = await make(clock);
     for (const [later, names] of [
@@ -48,7 +48,7 @@ describe('the certificates of the webhooks', () => {
     }
   });
 
-  it('get another authority in steps, each trusted by who trusts the step before or after it', async () => {
+  it('change their authority in steps, each trusted by clients of the step before or after', async () => {
     const clock = new ManualClock();
     let now = await make(clock);
     const seen = [now];
@@ -79,7 +79,7 @@ describe('the certificates of the webhooks', () => {
     }
   });
 
-  it('are made anew where the authority has ended while nobody looked, or is damaged', async () => {
+  it('are created anew when the authority expired unnoticed or is damaged', async () => {
     const clock = new ManualClock();
     const first = await make(clock);
     await at(clock, 11 * year);

@@ -36,7 +36,7 @@ async function convert(
 }
 
 describe('the conversion webhook', () => {
-  it('converts all objects, in their order, and keeps their identity', async () => {
+  it('converts all objects in order and keeps their identity', async () => {
     const { response } = await convert([cluster('a'), cluster('b', { apiVersion: 'cluster.x-k8s.io/v1beta2' })]);
     expect(response['result']).toEqual({ status: 'Success' });
     expect(response['convertedObjects']).toMatchObject([
@@ -45,7 +45,7 @@ describe('the conversion webhook', () => {
     ]);
   });
 
-  it('gives way to others while it converts a long list', async () => {
+  it('lets other work run while it converts a long list', async () => {
     const { turns, response } = await convert(Array.from({ length: 250 }, (_, index) => cluster(`c${index}`)));
     expect(response['convertedObjects']).toHaveLength(250);
     expect(turns).toBe(4);
@@ -68,7 +68,7 @@ describe('the conversion webhook', () => {
     expect(response['result']).toMatchObject({ status: 'Failure', message: expect.stringContaining(words) });
   });
 
-  it('refuses what is no review', async () => {
+  it('refuses a body that is not a review', async () => {
     for (const body of [
       undefined,
       {},

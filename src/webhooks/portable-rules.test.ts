@@ -49,15 +49,15 @@ function created(podCidr: string): AdmissionRequest {
   };
 }
 
-describe('rules that older API servers do not understand', () => {
-  it('are in no definition that is published, and all others stay', () => {
+describe('rules unknown to older API servers', () => {
+  it('are in no published definition, and all other rules stay', () => {
     const published = ownDefinitions.map((one) => JSON.stringify(customResourceDefinitionFor(one, {})));
     expect(published.filter((text) => /\b(isIP|isCIDR|quantity|format\.\w+)\(/.test(text))).toEqual([]);
     const tenant = JSON.stringify(customResourceDefinitionFor(named('TenantControlPlane'), {}));
     expect(tenant).toContain('changing the cluster domain is not supported');
   });
 
-  it('are checked by the webhook, also where the definition has no other reason for one', async () => {
+  it('are checked by the webhook, even where a definition needs none otherwise', async () => {
     expect(hasLaterRules(named('TenantControlPlane'))).toBe(true);
     const { webhooks = [] } = validatingConfiguration({
       definitions: [{ ...named('TenantControlPlane'), schemaSaysAll: true }],
@@ -71,7 +71,7 @@ describe('rules that older API servers do not understand', () => {
     expect(await validate(created('10.244.0.0/16'), options)).toMatchObject({ allowed: true });
   });
 
-  it('leave no empty list, and take no field of that name for rules', () => {
+  it('leave no empty list and are not confused with a field of that name', () => {
     const schema = {
       type: 'object',
       properties: {

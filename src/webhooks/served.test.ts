@@ -93,7 +93,7 @@ describe('kinds with webhooks', () => {
     await server?.stop();
   });
 
-  it('are not trusted before their authority is published, and it is published once', async () => {
+  it('are not trusted before their authority is published, which happens once', async () => {
     const before = await api.post(planes('v1beta2'), controlPlane('early'));
     expect(before.status).toBe(500);
     await keeper.publish(never);
@@ -104,7 +104,7 @@ describe('kinds with webhooks', () => {
     expect(again.metadata.resourceVersion).toBe(configuration.metadata.resourceVersion);
   });
 
-  it('are given their defaults, warned about and refused in words', async () => {
+  it('get defaults, warnings and refusals with an explanation', async () => {
     const made = await api.post(planes('v1beta2'), controlPlane('cp', { replicas: 3 }));
     expect(made.body).toMatchObject({ spec: { version: 'v1.33.6', rollout: { strategy: { type: 'RollingUpdate' } } } });
     const even = await api.patch(`${planes('v1beta2')}/cp`, mergePatch, { spec: { replicas: 2 } });
@@ -123,7 +123,7 @@ describe('kinds with webhooks', () => {
     });
   });
 
-  it('are shown and written in old versions without loss', async () => {
+  it('are read and written in old versions without loss', async () => {
     const before = (await api.get(`${planes('v1beta2')}/cp`)).body;
     const old = await api.get(`${planes('v1beta1')}/cp`);
     expect(old.body).toMatchObject({ spec: { rolloutStrategy: { type: 'RollingUpdate' } } });
@@ -144,7 +144,7 @@ describe('kinds with webhooks', () => {
     for (const other of others) expect(trustBundle(other.current)).toBe(trustBundle(keeper.current));
   });
 
-  it('are served again after the Secret was lost, or all had expired while nobody ran', async () => {
+  it('are served again after the Secret was lost or everything expired while stopped', async () => {
     const replace = async (): Promise<void> => {
       keeper = await keep();
       await keeper.publish(never);
@@ -163,7 +163,7 @@ describe('kinds with webhooks', () => {
     ['a review of another kind', '/validate', '{"kind":"ConversionReview","apiVersion":"v1"}', 400],
     ['an unknown path', '/other', '{}', 404],
     ['a body without end', '/mutate', ' '.repeat(9 * 1024 * 1024), 413],
-  ])('answer %s with the code for it', async (_what, path, body, code) => {
+  ])('answer %s with the matching code', async (_what, path, body, code) => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const asked = httpsRequest(
         { host: '127.0.0.1', port: webhooks.port, path, method: 'POST', ca: trustBundle(keeper.current) },

@@ -23,7 +23,7 @@ const report: TestReport = {
 };
 
 describe('the report of a conformance run', () => {
-  it('puts the targets beside each other', () => {
+  it('lists the targets side by side', () => {
     expect(compareTargets(report)).toEqual([
       { area: 'reading', behaviour: 'gets', verdicts: { ours: 'passed', theirs: 'passed' }, failures: {} },
       {
@@ -49,7 +49,7 @@ ours: reading: lists
 `);
   });
 
-  it('holds only when everything passed everywhere', () => {
+  it('is ok only when everything passed everywhere', () => {
     const rows = compareTargets(report);
     expect(allHold(rows, ['theirs'])).toBe(true);
     expect(allHold(rows, ['ours', 'theirs'])).toBe(false);

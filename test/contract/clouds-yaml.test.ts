@@ -268,7 +268,7 @@ describe.skipIf(python === undefined)(
     });
     afterAll(() => rm(root, { recursive: true, force: true }));
 
-    it.each(cases.map((one) => [one.name, one] as const))('%s', async (name, wanted) => {
+    it.each(cases.map((one) => [one.name, one] as const))('is read the same way: %s', async (name, wanted) => {
       const { theirs, cwd, env } = readings.get(name)!;
       expect(await readOurselves(cwd, env, wanted)).toEqual(theirs);
     });

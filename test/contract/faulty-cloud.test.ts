@@ -81,7 +81,7 @@ const failureOf = (promise: Promise<unknown>): Promise<OpenStackError> =>
   );
 
 describe('a cloud with faults (simulated, on simulated time)', () => {
-  it('that limits requests is asked again when it says so', async () => {
+  it('is asked again as it says when it limits requests', async () => {
     const lab = await createLab();
     lab.fault({
       when: { service: 'compute', path: '/v2.1/flavors*' },
@@ -95,7 +95,7 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     expect(lab.attempts.filter((attempt) => attempt === 'compute GET 429')).toHaveLength(2);
   });
 
-  it('that has a broken gateway is asked again, for what does no harm', async () => {
+  it('is asked again after gateway errors for harmless requests', async () => {
     const lab = await createLab();
     lab.fault({ when: { service: 'network' }, count: 2, effect: { kind: 'status', status: 503 } });
     expect((await lab.settle(collect(lab.cloud.network.networks.list()))).length).toBeGreaterThan(0);
@@ -104,7 +104,7 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     expect(error.kind).toBe('unavailable');
   });
 
-  it('that loses the answer of a creation leaves one thing, to be found by its name', async () => {
+  it('creates one thing, found by its name, when the answer of a creation is lost', async () => {
     const lab = await createLab();
     const { networks } = lab.cloud.network;
     lab.fault({ when: { service: 'network', method: 'POST' }, count: 1, effect: { kind: 'reset', workDone: true } });
@@ -114,7 +114,7 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     expect((await lab.settle(networks.find('lost')))?.name).toBe('lost');
   });
 
-  it('that loses the answer of a deletion has deleted all the same', async () => {
+  it('has deleted the thing even when the answer of a deletion is lost', async () => {
     const lab = await createLab();
     const { networks } = lab.cloud.network;
     const { id } = await lab.settle(networks.create({ name: 'n' }));
@@ -127,7 +127,7 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     expect(await lab.settle(networks.find('n'))).toBeUndefined();
   });
 
-  it('that does not answer is given up after a while', async () => {
+  it('leads to a timeout when it does not answer', async () => {
     const lab = await createLab();
     lab.fault({ when: { service: 'compute', method: 'POST' }, count: 1, effect: { kind: 'hang', workDone: false } });
     const started = lab.clock.now();
@@ -136,7 +136,7 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     expect(lab.clock.now() - started).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('that ends all tokens is given a new one, and the caller notices nothing', async () => {
+  it('gets a new token when it revokes all, unnoticed by the caller', async () => {
     const lab = await createLab();
     await lab.settle(lab.cloud.compute.limits());
     lab.simulated.operator.expireTokens();
@@ -144,13 +144,13 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     expect(lab.attempts.filter((attempt) => attempt.startsWith('identity POST'))).toHaveLength(2);
   });
 
-  it('that is slow is waited for', async () => {
+  it('is waited for when it is slow', async () => {
     const lab = await createLab();
     lab.fault({ when: { service: 'image' }, effect: { kind: 'latency', ms: 20_000 } });
     expect((await lab.settle(collect(lab.cloud.image.images.list()))).length).toBeGreaterThan(0);
   });
 
-  it('answers a page of a proxy now and then, which is called what it is', async () => {
+  it('has an occasional proxy page reported as what it is', async () => {
     const lab = await createLab();
     const body = '<html><head><title>Blocked</title></head><body>no</body></html>';
     lab.fault({
@@ -163,7 +163,7 @@ describe('a cloud with faults (simulated, on simulated time)', () => {
     expect(error.message).not.toContain('Blocked');
   });
 
-  it('breaks, stops and deletes servers on its own, and the observer tells', async () => {
+  it('breaks, stops and deletes servers on its own, and the observer reports it', async () => {
     const lab = await createLab();
     const { compute, image } = lab.cloud;
     const flavor = await lab.settle(compute.flavors.find('m1.small'));

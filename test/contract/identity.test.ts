@@ -17,7 +17,7 @@ contract('identity', (cloud) => {
     return { methods: ['password'], password: { user: { id: cloud.tenant.userId, password: credential.password } } };
   };
 
-  it('tells who a token belongs to, where and with which roles', async () => {
+  it('shows the owner, the scope and the roles of a token', async () => {
     const me = await cloud.member.identity.whoami();
     expect(me.user.id).toBe(cloud.tenant.userId);
     expect(me.project).toMatchObject({
@@ -71,7 +71,7 @@ contract('identity', (cloud) => {
       }),
     ],
     ['an unknown project', () => ({ scope: { kind: 'project', project: { id: '0'.repeat(32) } } })],
-  ])('says the same of %s: 401', async (_what, change) => {
+  ])('answers %s the same way: 401', async (_what, change) => {
     const error = await refused(as(change(cloud.tenant.config) as Partial<CloudConfig>).projectId(), {
       status: 401,
       kind: 'unauthorized',
@@ -130,7 +130,7 @@ contract('identity', (cloud) => {
     });
   });
 
-  it('makes application credentials whose secret is told once', async () => {
+  it('creates application credentials whose secret is shown once', async () => {
     const name = uniqueName('app');
     const made = await credentials().create({ name });
     expect(made.secret.length).toBeGreaterThan(20);
@@ -148,7 +148,7 @@ contract('identity', (cloud) => {
     expect(await credentials().delete(made.id)).toBe(false);
   });
 
-  it('lets application credentials in by id and by name, into their own project only', async () => {
+  it('accepts application credentials by id and by name, only for their own project', async () => {
     const name = uniqueName('app');
     const { id, secret } = await credentials().create({ name });
     const byId = as({ credential: { method: 'applicationCredential', id, secret }, scope: { kind: 'none' } });
@@ -173,7 +173,7 @@ contract('identity', (cloud) => {
     await credentials().delete(id);
   });
 
-  it('explains application credentials that are wrong or gone', async () => {
+  it('explains application credentials that are wrong or deleted', async () => {
     const { id, secret } = await credentials().create({ name: uniqueName('app') });
     const by = (given: { id: string; secret: string }) =>
       as({ credential: { method: 'applicationCredential', ...given }, scope: { kind: 'none' } }).projectId();
@@ -187,7 +187,7 @@ contract('identity', (cloud) => {
     expect(gone.message).toContain('check whether it has expired or was deleted');
   });
 
-  it('lets application credentials in until they expire', async () => {
+  it('accepts application credentials until they expire', async () => {
     const expiresAt = new Date(Date.now() + 3000).toISOString().replace(/\.\d+Z$/, '');
     const { id, secret } = await credentials().create({ name: uniqueName('app'), expiresAt });
     const login = () =>
@@ -203,7 +203,7 @@ contract('identity', (cloud) => {
     await credentials().delete(id);
   });
 
-  it('refuses application credentials that expired before they were made', async () => {
+  it('refuses application credentials that would expire before their creation', async () => {
     await refused(credentials().create({ name: uniqueName('app'), expiresAt: '2001-01-01T00:00:00' }), { status: 400 });
     await refused(credentials().create({ name: uniqueName('app'), roles: ['admin'] }), { status: 400 });
   });

@@ -11,13 +11,13 @@ contract('images', (cloud) => {
     images().create({ name: uniqueName('image'), diskFormat: 'raw', containerFormat: 'bare', ...more });
   const content = Buffer.from('not much of an image'.repeat(100));
 
-  it('show what everybody may use', async () => {
+  it('include public images everybody may use', async () => {
     const { image } = cloud.world;
     expect(await images().get(image.id)).toMatchObject({ id: image.id, status: 'active', visibility: 'public' });
     expect((await images().find(image.name))?.id).toBe(image.id);
   });
 
-  it('are queued when made, active when uploaded', async () => {
+  it('are queued when created and active when uploaded', async () => {
     const made = await create({ tags: ['t'], properties: { os_distro: 'x' }, minDisk: 1 });
     expect(made).toMatchObject({
       status: 'queued',
@@ -48,7 +48,7 @@ contract('images', (cloud) => {
     expect((await images().get(made.id)).size).toBe(4 * content.length);
   });
 
-  it('are deleted while they are queued, as after an upload that broke off', async () => {
+  it('are deleted while they are queued, as after an interrupted upload', async () => {
     const made = await create();
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield content;
@@ -59,7 +59,7 @@ contract('images', (cloud) => {
     expect(await collect(images().list({ name: made.name }))).toEqual([]);
   });
 
-  it('say how they were hashed, and how content can be had', async () => {
+  it('show their hash and how content can be imported', async () => {
     const made = await create();
     expect(made.hash).toBeUndefined();
     await images().upload(made.id, content);
@@ -118,7 +118,7 @@ contract('images', (cloud) => {
     expect(await images().delete(made.id)).toBe(false);
   });
 
-  it('of others are not for us to change', async () => {
+  it('of others cannot be changed', async () => {
     await refused(images().delete(cloud.world.image.id), { status: 403, kind: 'forbidden' });
     const made = await create();
     await refused(images().setProperties(made.id, { visibility: 'public' }), { status: 403 });
@@ -126,7 +126,7 @@ contract('images', (cloud) => {
     await refused(stranger.cloud.image.images.get(made.id), { status: 404, says: `No image found with ID ${made.id}` });
   });
 
-  it('refuse what makes no sense', async () => {
+  it('refuse nonsensical requests', async () => {
     const { service } = cloud.member.image;
     await refused(create({ diskFormat: 'bogus' }), { status: 400, kind: 'badRequest' });
     await refused(service.request({ method: 'POST', path: '/images', json: { name: 'x', prop: 7 } }), { status: 400 });

@@ -48,8 +48,8 @@ contract('load balancers', (cloud) => {
     await untilGone(() => octavia().loadBalancers.get(balancer.id));
   });
 
-  describe('what a cloud offers', () => {
-    it('are providers, flavors, zones and quotas', async () => {
+  describe('offers of a cloud', () => {
+    it('include providers, flavors, zones and quotas', async () => {
       expect((await octavia().providers()).map(({ name }) => name)).toContain('amphora');
       expect(await collect(octavia().flavors.list())).toEqual(expect.any(Array));
       expect(await octavia().availabilityZones()).toEqual(expect.any(Array));
@@ -65,7 +65,7 @@ contract('load balancers', (cloud) => {
     });
   });
 
-  describe('a new one', () => {
+  describe('a new load balancer', () => {
     it('is pending, with an address and a port from the first moment', async () => {
       expect(balancer).toMatchObject({
         provisioningStatus: 'PENDING_CREATE',
@@ -163,13 +163,13 @@ contract('load balancers', (cloud) => {
       expect(answer.object()['loadbalancers_links']).toEqual([]);
     });
 
-    it('is renamed', async () => {
+    it('can be renamed', async () => {
       const changed = await change(() => octavia().loadBalancers.update(balancer.id, { description: 'e' }));
       expect(changed).toMatchObject({ description: 'e', provisioningStatus: 'PENDING_UPDATE' });
     });
   });
 
-  describe('creating is refused', () => {
+  describe('creation of a load balancer', () => {
     it.each<[string, object, number, string]>([
       [
         'without a source of the address',
@@ -180,7 +180,7 @@ contract('load balancers', (cloud) => {
       ['with an unknown subnet', { vipSubnetId: nobody }, 400, `Subnet ${nobody} not found.`],
       ['with an unknown network', { vipNetworkId: nobody }, 400, `Network ${nobody} not found.`],
       ['with an unknown port', { vipPortId: nobody }, 400, `Port ${nobody} not found.`],
-    ])('%s', async (_what, desired, status, says) => {
+    ])('is refused %s', async (_what, desired, status, says) => {
       await refused(octavia().loadBalancers.create({ name: uniqueName('lb'), ...desired }), { status, says });
     });
 
@@ -188,12 +188,12 @@ contract('load balancers', (cloud) => {
       ['with an unknown provider', { provider: 'nope' }, "Provider 'nope' is not enabled."],
       ['with an unknown flavor', { flavorId: nobody }, 'Validation failure: Invalid flavor_id.'],
       ['with an unknown zone', { availabilityZone: 'nope' }, 'Validation failure: Invalid availability zone.'],
-    ])('%s', async (_what, desired, says) => {
+    ])('is refused with 400 %s', async (_what, desired, says) => {
       const call = octavia().loadBalancers.create({ name: uniqueName('lb'), vipSubnetId: lab.subnet.id, ...desired });
       await refused(call, { status: 400, says });
     });
 
-    it('with attributes nobody knows', async () => {
+    it('is refused with unknown attributes', async () => {
       const json = { loadbalancer: { vip_subnet_id: lab.subnet.id, bogus: 1 } };
       await refused(octavia().service.request({ method: 'POST', path: '/lbaas/loadbalancers', json }), {
         status: 400,
@@ -219,7 +219,7 @@ contract('load balancers', (cloud) => {
       ...more,
     });
 
-    it('make the balancer pending while they are made', async () => {
+    it('make the load balancer pending while they are created', async () => {
       await active(balancer.id);
       listener = await octavia().listeners.create(
         desired({ allowedCidrs: ['10.0.0.0/8', '192.0.2.0/24'], tags: ['l'] }),
@@ -240,14 +240,14 @@ contract('load balancers', (cloud) => {
       expect((await octavia().listeners.get(listener.id)).provisioningStatus).toBe('ACTIVE');
     });
 
-    it('are found by name and balancer, and changed', async () => {
+    it('are found by name and load balancer, and changed', async () => {
       expect((await octavia().listeners.find(listener.name))?.id).toBe(listener.id);
       expect(await collect(octavia().listeners.list({ loadBalancerId: balancer.id }))).toHaveLength(1);
       const changed = await change(() => octavia().listeners.update(listener.id, { allowedCidrs: ['10.0.0.0/8'] }));
       expect(changed.allowedCidrs).toEqual(['10.0.0.0/8']);
     });
 
-    it('refuse what does not fit', async () => {
+    it('refuse settings that do not fit', async () => {
       await active(balancer.id);
       const create = (more: Partial<ListenerSpec>) => octavia().listeners.create(desired(more));
       await refused(create({}), {
@@ -299,7 +299,7 @@ contract('load balancers', (cloud) => {
       expect((await octavia().pools.find(pool.name))?.id).toBe(pool.id);
     });
 
-    it('refuse what does not fit', async () => {
+    it('refuse settings that do not fit', async () => {
       await active(balancer.id);
       await refused(octavia().pools.create(desired()), {
         status: 409,
@@ -321,7 +321,7 @@ contract('load balancers', (cloud) => {
       ...more,
     });
 
-    it('come and go', async () => {
+    it('are added and removed', async () => {
       const member = await change(() => members().create(desired({ name: 'm', tags: ['x'] })));
       expect(member).toMatchObject({
         address: '10.20.0.50',
@@ -372,7 +372,7 @@ contract('load balancers', (cloud) => {
       ...more,
     });
 
-    it('look after a pool, one for each', async () => {
+    it('check a pool, one for each', async () => {
       const monitor = await change(() => octavia().healthMonitors.create(desired()));
       expect(monitor).toMatchObject({
         type: 'TCP',
@@ -397,8 +397,8 @@ contract('load balancers', (cloud) => {
     });
   });
 
-  describe('the whole', () => {
-    it('shows a tree of states and figures', async () => {
+  describe('a complete load balancer', () => {
+    it('shows a tree of states and statistics', async () => {
       const tree = (await octavia().loadBalancers.statusTree(balancer.id))['loadbalancer'];
       expect(tree).toMatchObject({
         id: balancer.id,
@@ -412,14 +412,14 @@ contract('load balancers', (cloud) => {
       });
     });
 
-    it('is not for strangers, nor is its failover for members', async () => {
+    it('is hidden from strangers, and its failover is refused to members', async () => {
       const stranger = await cloud.stranger();
       const error = await refused(stranger.cloud.loadBalancer.loadBalancers.get(balancer.id), { status: 403 });
       expect(error.kind).toBe('forbidden');
       await refused(octavia().loadBalancers.failover(balancer.id), { status: 403 });
     });
 
-    it('has children that must go first, or with it', async () => {
+    it('is deleted only after its children or together with them', async () => {
       await active(balancer.id);
       await refused(octavia().loadBalancers.delete(balancer.id), {
         status: 400,
@@ -427,7 +427,7 @@ contract('load balancers', (cloud) => {
       });
     });
 
-    it('waits for its turn where the client is patient', async () => {
+    it('accepts quick changes one after another from a patient client', async () => {
       // Three changes without waiting: octavia answers 409 and the client retries.
       await active(balancer.id);
       const names = ['x', 'y', 'z'].map((name) => uniqueName(name));
@@ -444,7 +444,7 @@ contract('load balancers', (cloud) => {
     });
   });
 
-  it('go with everything below them', async () => {
+  it('are deleted with everything below them', async () => {
     const { loadBalancers } = octavia();
     const other = await loadBalancers.create({ name: uniqueName('lb'), vipNetworkId: lab.network.id });
     await active(other.id);

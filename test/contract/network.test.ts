@@ -9,7 +9,7 @@ contract('networks', (cloud) => {
   const network = () => cloud.member.network;
 
   describe('networks', () => {
-    it('start with what everybody expects', async () => {
+    it('start with the usual defaults', async () => {
       const name = uniqueName('net');
       const made = await network().networks.create({ name });
       expect(made).toMatchObject({
@@ -43,13 +43,13 @@ contract('networks', (cloud) => {
       await refused(stale, { status: 412, kind: 'precondition', type: 'RevisionNumberConstraintFailed' });
     });
 
-    it('show the external one to everybody', async () => {
+    it('include the external one for everybody', async () => {
       const external = await collect(network().networks.list({ external: true }));
       expect(external.map(({ id }) => id)).toContain(cloud.world.external.id);
       expect(external.every((one) => one.external)).toBe(true);
     });
 
-    it('are made several at once, or none', async () => {
+    it('are created several at once, or not at all', async () => {
       const name = uniqueName('bulk');
       const bulk = (second: object) =>
         network().service.request({ method: 'POST', path: '/networks', json: { networks: [{ name }, second] } });
@@ -66,7 +66,7 @@ contract('networks', (cloud) => {
     });
   });
 
-  describe('what is not allowed', () => {
+  describe('creation and change of networks', () => {
     it.each<[string, object, number, string, string | RegExp]>([
       [
         'an attribute nobody knows',
@@ -119,11 +119,11 @@ contract('networks', (cloud) => {
         'PolicyNotAuthorized',
         /is disallowed by policy/,
       ],
-    ])('%s', async (_what, json, status, type, says) => {
+    ])('is refused for %s', async (_what, json, status, type, says) => {
       await refused(network().service.request({ method: 'POST', path: '/networks', json }), { status, type, says });
     });
 
-    it('changing what cannot be changed', async () => {
+    it('is refused for a read-only attribute', async () => {
       const made = await network().networks.create({ name: uniqueName('net') });
       const json = { network: { id: nobody } };
       await refused(network().service.request({ method: 'PUT', path: `/networks/${made.id}`, json }), {
@@ -134,7 +134,7 @@ contract('networks', (cloud) => {
   });
 
   describe('lists', () => {
-    it('come in pages with links both ways', async () => {
+    it('are split into pages with links both ways', async () => {
       const description = uniqueName('pages');
       for (const name of ['a', 'b', 'c']) await network().networks.create({ name, description });
       const names = async (pageSize?: number) =>
@@ -156,7 +156,7 @@ contract('networks', (cloud) => {
       expect(unlimited.object()).not.toHaveProperty('networks_links');
     });
 
-    it('can be sorted, and cut down to some members', async () => {
+    it('can be sorted and limited to some fields', async () => {
       const answer = await network().service.request({
         method: 'GET',
         path: '/networks',
@@ -187,7 +187,7 @@ contract('networks', (cloud) => {
   });
 
   describe('tags', () => {
-    it('are replaced, added, looked for and removed', async () => {
+    it('are replaced, added, found and removed', async () => {
       const made = await network().networks.create({ name: uniqueName('net') });
       const mark = uniqueName('tag');
       await network().networks.replaceTags(made.id, [mark, 'b']);
@@ -250,7 +250,7 @@ contract('networks', (cloud) => {
       expect(port.fixedIps.map(({ subnetId }) => subnetId)).toContain(slaac.id);
     });
 
-    it('are changed', async () => {
+    it('can be changed', async () => {
       const { subnet } = await createLab(cloud.member);
       const changed = await network().subnets.update(subnet.id, { dnsNameservers: ['1.1.1.1', '8.8.8.8'], name: 'n' });
       expect(changed).toMatchObject({ dnsNameservers: ['1.1.1.1', '8.8.8.8'], name: 'n' });
@@ -290,7 +290,7 @@ contract('networks', (cloud) => {
       });
     });
 
-    it('in use stay', async () => {
+    it('cannot be deleted while in use', async () => {
       const { network: net, subnet } = await createLab(cloud.member);
       const port = await network().ports.create({ networkId: net.id });
       await refused(network().subnets.delete(subnet.id), { status: 409, kind: 'conflict', type: 'SubnetInUse' });
@@ -301,7 +301,7 @@ contract('networks', (cloud) => {
     });
   });
 
-  it('tells its extensions', async () => {
+  it('lists its extensions', async () => {
     const aliases = await network().extensions.aliases();
     for (const alias of [
       'standard-attr-tag',

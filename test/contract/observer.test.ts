@@ -9,7 +9,7 @@ import { until } from './support/wait.ts';
 contract('observing', (cloud) => {
   const intervals = { quietMs: 2000, busyMs: 200, busyMaxMs: 500 };
 
-  it('a server from its birth to its end', async () => {
+  it('observes a server from its creation to its deletion', async () => {
     const observer = createObserver(cloud.member, { intervals });
     const { servers } = cloud.member.compute;
     const { id } = await servers.create(serverSpec(cloud, {}));
@@ -33,7 +33,7 @@ contract('observing', (cloud) => {
     observer.close();
   });
 
-  it('ports, volumes and floating IPs, without a request per thing', async () => {
+  it('observes ports, volumes and floating IPs without a request for each', async () => {
     const observer = createObserver(cloud.member, { intervals });
     const lab = await createLab(cloud.member);
     const ports = await cloud.member.network.ports.createMany(

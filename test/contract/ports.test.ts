@@ -35,7 +35,7 @@ contract('ports', (cloud) => {
     expect((await network().ports.find(port.name))?.id).toBe(port.id);
   });
 
-  it('take a chosen address once', async () => {
+  it('take a chosen address only once', async () => {
     const fixedIps = [{ subnetId: lab.subnet.id, address: '10.20.0.99' }];
     expect((await create({ fixedIps })).fixedIps).toEqual(fixedIps);
     await refused(create({ fixedIps }), {
@@ -45,7 +45,7 @@ contract('ports', (cloud) => {
     });
   });
 
-  it('take address pairs; one without a MAC gets that of the port', async () => {
+  it('accept address pairs, and one without a MAC gets that of the port', async () => {
     const port = await create({
       allowedAddressPairs: [{ address: '10.99.0.0/16' }, { address: '10.20.0.5', macAddress: 'fa:16:3e:00:00:01' }],
     });
@@ -56,12 +56,12 @@ contract('ports', (cloud) => {
     expect((await network().ports.update(port.id, { allowedAddressPairs: [] })).allowedAddressPairs).toEqual([]);
   });
 
-  it('may be without security', async () => {
+  it('may have port security disabled', async () => {
     const port = await create({ portSecurityEnabled: false, securityGroupIds: [] });
     expect([port.portSecurityEnabled, port.securityGroupIds]).toEqual([false, []]);
   });
 
-  it('are made several at once', async () => {
+  it('are created several at once', async () => {
     const made = await network().ports.createMany([
       { networkId: lab.network.id, name: 'a' },
       { networkId: lab.network.id, name: 'b' },
@@ -115,7 +115,7 @@ contract('ports', (cloud) => {
     await refused(create(desired), { status, type, ...(says && { says }) });
   });
 
-  it('refuse an address outside of the subnet, a MAC that is taken, and the external network', async () => {
+  it('refuse an address outside the subnet, a used MAC, and the external network', async () => {
     await refused(create({ fixedIps: [{ subnetId: lab.subnet.id, address: '10.21.0.5' }] }), {
       status: 400,
       type: 'InvalidIpForSubnet',
@@ -126,7 +126,7 @@ contract('ports', (cloud) => {
   });
 
   describe('filters', () => {
-    it('find by network, address, subnet, MAC, device, group, tag and several ids', async () => {
+    it('find ports by network, address, subnet, MAC, device, group, tag and several ids', async () => {
       const other = await createLab(cloud.member, '10.30.0.0/24');
       const group = await network().securityGroups.create({ name: uniqueName('group') });
       const port = await create({
@@ -180,7 +180,7 @@ contract('ports', (cloud) => {
     });
   });
 
-  it('run out of addresses', async () => {
+  it('run out of addresses in a full subnet', async () => {
     const small = await createLab(cloud.member, '10.40.0.0/30');
     await create({ networkId: small.network.id });
     await refused(create({ networkId: small.network.id }), {

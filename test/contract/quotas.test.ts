@@ -20,7 +20,7 @@ contract('quotas', (cloud) => {
   });
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPMZEEbIIO/zjhmg1lKkuPf9ldXGUIWzMfz2zKaiuToH contract';
 
-  it('of servers', async () => {
+  it('limit servers', async () => {
     const { servers } = tenant.cloud.compute;
     // nova counts a server once it is scheduled.
     const { id } = await servers.create(serverSpec(cloud, {}));
@@ -34,7 +34,7 @@ contract('quotas', (cloud) => {
     expect((await tenant.cloud.compute.quotas(tenant.projectId))['instances']).toMatchObject({ limit: 1, used: 1 });
   });
 
-  it('of key pairs and server groups', async () => {
+  it('limit key pairs and server groups', async () => {
     const { keypairs, serverGroups } = tenant.cloud.compute;
     await keypairs.create({ name: 'one', publicKey: key });
     await refused(keypairs.create({ name: 'two', publicKey: key }), { status: 403, kind: 'quota' });
@@ -42,7 +42,7 @@ contract('quotas', (cloud) => {
     await refused(serverGroups.create({ name: 'two', policy: 'affinity' }), { status: 403, kind: 'quota' });
   });
 
-  it('of networks and ports, all or nothing', async () => {
+  it('limit networks and ports, all or nothing', async () => {
     const { network } = tenant.cloud;
     const lab = await createLab(tenant.cloud);
     const bulk = { networks: [{ name: 'a' }, { name: 'b' }] };
@@ -60,7 +60,7 @@ contract('quotas', (cloud) => {
     expect((await network.quotas(tenant.projectId))['port']).toMatchObject({ limit: 3, used: 3 });
   });
 
-  it('of floating IPs, security groups and routers', async () => {
+  it('limit floating IPs, security groups and routers', async () => {
     const { network } = tenant.cloud;
     await refused(network.floatingIps.create({ networkId: cloud.world.external.id }), {
       status: 409,
@@ -75,7 +75,7 @@ contract('quotas', (cloud) => {
     await refused(network.routers.create(name()), { status: 409, kind: 'quota' });
   });
 
-  it('of volumes and their size', async () => {
+  it('limit volumes and their size', async () => {
     const { volumes } = tenant.cloud.volume;
     await refused(volumes.create({ name: 'large', size: 9 }), {
       status: 413,
@@ -91,7 +91,7 @@ contract('quotas', (cloud) => {
     await refused(volumes.extend(id, 7), { status: 413, kind: 'quota' });
   });
 
-  it('of load balancers', async () => {
+  it('limit load balancers', async () => {
     const lab = (await collect(tenant.cloud.network.subnets.list({ projectId: tenant.projectId })))[0]!;
     await refused(tenant.cloud.loadBalancer.loadBalancers.create({ name: 'lb', vipSubnetId: lab.id }), {
       status: 403,

@@ -25,7 +25,7 @@ contract('routers and floating IPs', (cloud) => {
       expect((await network().routers.update(made.id, { gateway: null })).gateway).toBeUndefined();
     });
 
-    it('want an external network for it', async () => {
+    it('require an external network for the gateway', async () => {
       const { network: net } = await createLab(cloud.member);
       const create = (networkId: string) =>
         network().routers.create({ name: uniqueName('router'), gateway: { networkId } });
@@ -37,7 +37,7 @@ contract('routers and floating IPs', (cloud) => {
       await refused(create(nobody), { status: 404, type: 'NetworkNotFound' });
     });
 
-    it('join subnets by a port with the address of the gateway', async () => {
+    it('join subnets by a port with the gateway address', async () => {
       const { network: net, subnet } = await createLab(cloud.member);
       const router = await network().routers.create({ name: uniqueName('router') });
       const joined = await network().routers.addInterface(router.id, { subnetId: subnet.id });
@@ -64,7 +64,7 @@ contract('routers and floating IPs', (cloud) => {
       expect(await network().routers.delete(router.id)).toBe(true);
     });
 
-    it('join by a port of the user', async () => {
+    it('join subnets by a port of the user', async () => {
       const { network: net } = await createLab(cloud.member);
       const router = await network().routers.create({ name: uniqueName('router') });
       const port = await network().ports.create({ networkId: net.id });
@@ -73,7 +73,7 @@ contract('routers and floating IPs', (cloud) => {
       await refused(network().ports.get(port.id), { status: 404 });
     });
 
-    it('want to know what to join', async () => {
+    it('require a subnet or port to join', async () => {
       const router = await network().routers.create({ name: uniqueName('router') });
       const path = `/routers/${router.id}/add_router_interface`;
       await refused(network().service.request({ method: 'PUT', path, json: {} }), {
@@ -82,7 +82,7 @@ contract('routers and floating IPs', (cloud) => {
       });
     });
 
-    it('take routes', async () => {
+    it('accept routes', async () => {
       const { router } = await createRoutedLab(cloud);
       const routes = [{ destination: '192.168.77.0/24', nexthop: '10.20.0.77' }];
       expect((await network().routers.update(router.id, { routes })).routes).toEqual(routes);
@@ -91,7 +91,7 @@ contract('routers and floating IPs', (cloud) => {
   });
 
   describe('floating IPs', () => {
-    it('come from the external network and lead nowhere at first', async () => {
+    it('are allocated from the external network without a port at first', async () => {
       const ip = await allocate(cloud);
       expect(ip).toMatchObject({
         networkId: cloud.world.external.id,
@@ -106,7 +106,7 @@ contract('routers and floating IPs', (cloud) => {
       expect(await network().floatingIps.delete(ip.id)).toBe(false);
     });
 
-    it('lead to a port through its router, and can be set free', async () => {
+    it('are attached to a port behind a router and can be detached', async () => {
       const { network: net, router } = await createRoutedLab(cloud);
       const port = await network().ports.create({ networkId: net.id });
       const ip = await allocate(cloud);
@@ -126,7 +126,7 @@ contract('routers and floating IPs', (cloud) => {
       expect([free.portId, free.fixedAddress, free.routerId]).toEqual([undefined, undefined, undefined]);
     });
 
-    it('stay when their port goes', async () => {
+    it('stay when their port is deleted', async () => {
       const { network: net } = await createRoutedLab(cloud);
       const port = await network().ports.create({ networkId: net.id });
       const ip = await network().floatingIps.create({
@@ -139,7 +139,7 @@ contract('routers and floating IPs', (cloud) => {
       expect((await network().floatingIps.get(ip.id)).portId).toBeUndefined();
     });
 
-    it('hold the way to them', async () => {
+    it('keep their router interface from being removed', async () => {
       const { network: net, subnet, router } = await createRoutedLab(cloud);
       const port = await network().ports.create({ networkId: net.id });
       await network().floatingIps.create({ networkId: cloud.world.external.id, portId: port.id });
@@ -153,7 +153,7 @@ contract('routers and floating IPs', (cloud) => {
       });
     });
 
-    it('need a router that leads outside', async () => {
+    it('require a router that leads outside', async () => {
       const { network: net } = await createLab(cloud.member);
       const port = await network().ports.create({ networkId: net.id });
       const ip = await allocate(cloud);
@@ -164,7 +164,7 @@ contract('routers and floating IPs', (cloud) => {
       });
     });
 
-    it('need an external network and a port that exist', async () => {
+    it('require an external network and a port that exist', async () => {
       const { network: net } = await createLab(cloud.member);
       const { floatingIps } = network();
       await refused(floatingIps.create({ networkId: net.id }), {
@@ -192,7 +192,7 @@ contract('routers and floating IPs', (cloud) => {
       expect((await collect(network().floatingIps.list({ tags: [mark] }))).map(({ id }) => id)).toEqual([ip.id]);
     });
 
-    it('of others are not to be had', async () => {
+    it('of others cannot be found or deleted', async () => {
       const ip = await allocate(cloud);
       const stranger = await cloud.stranger();
       expect(await stranger.cloud.network.floatingIps.find(ip.address)).toBeUndefined();

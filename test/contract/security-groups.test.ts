@@ -9,7 +9,7 @@ contract('security groups', (cloud) => {
   const createGroup = () => network().securityGroups.create({ name: uniqueName('group'), description: 'd' });
   type Rule = Omit<SecurityGroupRuleSpec, 'securityGroupId'>;
 
-  it('begin with a default one that lets its members in', async () => {
+  it('start with a default group that admits its members', async () => {
     const group = (await network().securityGroups.find('default', { projectId: cloud.tenant.projectId }))!;
     const rules = group.rules.map(
       ({ direction, ethertype, remoteGroupId }) => `${direction} ${ethertype} ${remoteGroupId ?? 'any'}`,
@@ -30,7 +30,7 @@ contract('security groups', (cloud) => {
     });
   });
 
-  it('are made with two rules that let everything out', async () => {
+  it('are created with two rules that allow all egress', async () => {
     const group = await createGroup();
     expect(group.description).toBe('d');
     expect(
@@ -44,7 +44,7 @@ contract('security groups', (cloud) => {
     expect(await network().securityGroups.delete(group.id)).toBe(false);
   });
 
-  it('take rules, one or many, and list them', async () => {
+  it('accept rules, one or many, and list them', async () => {
     const group = await createGroup();
     const { securityGroupRules } = network();
     const rule = await securityGroupRules.create({
@@ -76,7 +76,7 @@ contract('security groups', (cloud) => {
     expect(await securityGroupRules.delete(rule.id)).toBe(false);
   });
 
-  it('know protocols by number', async () => {
+  it('accept protocols by number', async () => {
     const group = await createGroup();
     const path = '/security-group-rules';
     const json = {

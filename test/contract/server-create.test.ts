@@ -21,7 +21,7 @@ contract('creating servers', (cloud) => {
       ...(microversion && { microversion }),
     });
 
-  describe('is refused', () => {
+  describe('creation of a server', () => {
     it.each<[string, Partial<ServerSpec>, number, string | RegExp]>([
       ['with an unknown flavor', { flavorId: nobody }, 400, `Flavor ${nobody} could not be found.`],
       ['with an unknown image', { imageId: nobody }, 400, 'Can not find requested image'],
@@ -47,27 +47,27 @@ contract('creating servers', (cloud) => {
         400,
         `failed to get volume ${nobody}.`,
       ],
-    ])('%s', async (_what, desired, status, says) => {
+    ])('is refused %s', async (_what, desired, status, says) => {
       await refused(create(desired), { status, says });
     });
 
-    it('with user data that is too long, and the data is not repeated', async () => {
+    it('is refused with user data that is too long, which is not repeated', async () => {
       const secret = 'c2VjcmV0IG9mIHRoZSBjbHVzdGVy';
       const error = await refused(create({ userData: secret.repeat(3000) }), { status: 400, kind: 'badRequest' });
       expect(error.message).not.toContain(secret);
       expect(error.message.length).toBeLessThan(1000);
     });
 
-    it('with user data that is not encoded', async () => {
+    it('is refused with user data that is not encoded', async () => {
       await refused(raw({ ...base(), user_data: 'x' }), { status: 400, says: "is not a 'base64'" });
     });
 
-    it('with a security group that is not there', async () => {
+    it('is refused with a security group that does not exist', async () => {
       const desired = { networks: [{ networkId: lab.network.id }], securityGroups: ['nope'] };
       await refused(create(desired), { status: 400, says: "Unable to find security_group with name or id 'nope'" });
     });
 
-    it('with a flavor without disk and no boot volume', async () => {
+    it('is refused with a flavor without disk and no boot volume', async () => {
       await refused(create({ flavorId: cloud.world.disklessFlavor.id }), {
         status: 403,
         kind: 'forbidden',
@@ -75,7 +75,7 @@ contract('creating servers', (cloud) => {
       });
     });
 
-    it('on a port that is in use', async () => {
+    it('is refused on a port that is in use', async () => {
       const port = await cloud.member.network.ports.create({ networkId: lab.network.id });
       const server = await bootServer(cloud, { networks: [{ portId: port.id }] });
       await refused(create({ networks: [{ portId: port.id }] }), {
@@ -108,17 +108,17 @@ contract('creating servers', (cloud) => {
         "Additional properties are not allowed ('tags' was unexpected)",
         '2.51',
       ],
-    ])('%s', async (_what, change, says, microversion) => {
+    ])('is refused with 400 %s', async (_what, change, says, microversion) => {
       await refused(raw(change(base()), microversion), { status: 400, kind: 'badRequest', says });
     });
 
-    it('without a server', async () => {
+    it('is refused without a server in the body', async () => {
       const call = cloud.member.compute.service.request({ method: 'POST', path: '/servers', json: {} });
       await refused(call, { status: 400, says: "'server' is a required property" });
     });
   });
 
-  it('tells the id and a place, and no state', async () => {
+  it('returns the id and a location, but no state', async () => {
     const { service } = cloud.member.compute;
     const json = {
       server: {
@@ -137,7 +137,7 @@ contract('creating servers', (cloud) => {
     await removeServer(cloud.member, String(server['id']));
   });
 
-  it('builds, then is active with addresses, zone and host', async () => {
+  it('builds the server and shows it active with addresses, zone and host', async () => {
     const { servers } = cloud.member.compute;
     const desired = serverSpec(cloud, {
       networks: [{ networkId: lab.network.id }],
@@ -189,7 +189,7 @@ contract('creating servers', (cloud) => {
     expect(await collect(cloud.member.network.ports.list({ deviceId: id }))).toEqual([]);
   });
 
-  it('gives back a port of the user when it goes', async () => {
+  it('releases a port of the user when the server is deleted', async () => {
     const { ports } = cloud.member.network;
     const port = await ports.create({ networkId: lab.network.id, name: uniqueName('port') });
     const server = await bootServer(cloud, { networks: [{ portId: port.id }] });
@@ -225,7 +225,7 @@ contract('creating servers', (cloud) => {
     await serverGroups.delete(group.id);
   });
 
-  it('boots from a volume that goes with it', async () => {
+  it('boots from a volume that is deleted with the server', async () => {
     const { volumes } = cloud.member.volume;
     const server = await bootServer(cloud, {
       flavorId: cloud.world.disklessFlavor.id,

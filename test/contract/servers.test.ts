@@ -28,7 +28,7 @@ contract('servers', (cloud) => {
   const ids = async (list: AsyncIterable<{ id: string }>): Promise<string[]> =>
     (await collect(list)).map(({ id }) => id);
 
-  describe('lists', () => {
+  describe('lists of servers', () => {
     it('show the newest first, page by page', async () => {
       expect(await ids(servers().list())).toEqual([other.id, server.id]);
       expect(await ids(servers().list({}, { pageSize: 1 }))).toEqual([other.id, server.id]);
@@ -52,7 +52,7 @@ contract('servers', (cloud) => {
       expect([query.get('limit'), query.get('status'), query.get('marker')]).toEqual(['1', 'ACTIVE', items[0]!.id]);
     });
 
-    it('find by exact name', async () => {
+    it('find a server by exact name', async () => {
       expect((await servers().find(server.name))?.id).toBe(server.id);
       expect(await servers().find(server.name.slice(0, -1))).toBeUndefined();
     });
@@ -81,7 +81,7 @@ contract('servers', (cloud) => {
       expect(await ids(servers().list({ flavorId: cloud.world.disklessFlavor.id }))).toEqual([]);
     });
 
-    it('tell of changes since a time', async () => {
+    it('report changes since a time', async () => {
       expect(await ids(servers().list({ changesSince: '2020-01-01T00:00:00Z' }))).toEqual(
         expect.arrayContaining([server.id, other.id]),
       );
@@ -101,7 +101,7 @@ contract('servers', (cloud) => {
       });
     });
 
-    it('of others are not for us', async () => {
+    it('hide servers of others', async () => {
       const stranger = await cloud.stranger();
       expect(await ids(stranger.cloud.compute.servers.list())).toEqual([]);
       await refused(stranger.cloud.compute.servers.get(server.id), { status: 404, kind: 'notFound' });
@@ -109,8 +109,8 @@ contract('servers', (cloud) => {
     });
   });
 
-  describe('actions', () => {
-    it('stop and start, not twice', async () => {
+  describe('actions of servers', () => {
+    it('stop and start the server, but not twice', async () => {
       await servers().stop(other.id);
       expect(await untilStatus(cloud.member, other.id, 'SHUTOFF')).toMatchObject({ vmState: 'stopped', powerState: 4 });
       await refused(servers().stop(other.id), {
@@ -122,7 +122,7 @@ contract('servers', (cloud) => {
       expect(await untilStatus(cloud.member, other.id, 'ACTIVE')).toMatchObject({ vmState: 'active', powerState: 1 });
     });
 
-    it('reboot', async () => {
+    it('reboot the server', async () => {
       await servers().reboot(other.id, 'SOFT');
       await untilStatus(cloud.member, other.id, 'ACTIVE');
       const path = `/servers/${other.id}/action`;
@@ -140,13 +140,13 @@ contract('servers', (cloud) => {
       await refused(servers().consoleOutput(nobody), { status: 404 });
     });
 
-    it('are remembered, the newest first', async () => {
+    it('are recorded, the newest first', async () => {
       const actions = await servers().actions(other.id);
       expect(actions.map(({ action }) => action)).toEqual(['reboot', 'start', 'stop', 'create']);
       expect(actions.every(({ requestId }) => requestId.startsWith('req-'))).toBe(true);
     });
 
-    it('rename', async () => {
+    it('rename the server', async () => {
       const name = uniqueName('renamed');
       expect(await servers().update(other.id, { name, description: 'new' })).toMatchObject({ id: other.id, name });
       expect(await servers().get(other.id)).toMatchObject({ name, description: 'new' });
@@ -174,8 +174,8 @@ contract('servers', (cloud) => {
     });
   });
 
-  describe('interfaces', () => {
-    it('come and go', async () => {
+  describe('interfaces of servers', () => {
+    it('are attached and detached', async () => {
       const port = await cloud.member.network.ports.create({ networkId: lab.network.id });
       const attached = await servers().attachInterface(server.id, { portId: port.id });
       expect(attached).toMatchObject({ portId: port.id, networkId: lab.network.id, macAddress: port.macAddress });
@@ -193,7 +193,7 @@ contract('servers', (cloud) => {
       await cloud.member.network.ports.delete(port.id);
     });
 
-    it('made by nova go with the detaching', async () => {
+    it('made by nova are deleted when they are detached', async () => {
       const made = await servers().attachInterface(other.id, { networkId: lab.network.id });
       await until(
         () => servers().interfaces(other.id),
@@ -206,12 +206,12 @@ contract('servers', (cloud) => {
       );
     });
 
-    it('must exist', async () => {
+    it('must exist to be attached', async () => {
       await refused(servers().attachInterface(server.id, { portId: nobody }), { status: 404 });
     });
   });
 
-  describe('volumes', () => {
+  describe('volumes of servers', () => {
     it('are attached and detached', async () => {
       const { volumes } = cloud.member.volume;
       const volume = await volumes.create({ name: uniqueName('volume'), size: 1 });
@@ -248,12 +248,12 @@ contract('servers', (cloud) => {
       await volumes.delete(volume.id);
     });
 
-    it('must exist', async () => {
+    it('must exist to be attached', async () => {
       await refused(servers().attachVolume(server.id, { volumeId: nobody }), { status: 404 });
     });
   });
 
-  it('are gone after a while when deleted, and show up as such among changes', async () => {
+  it('disappear after a while when deleted and show up as deleted among changes', async () => {
     const short = await bootServer(cloud, {});
     await servers().delete(short.id);
     await untilGone(() => servers().get(short.id));

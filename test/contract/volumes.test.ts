@@ -15,7 +15,7 @@ contract('volumes', (cloud) => {
       ({ status }) => status === 'available',
     );
 
-  it('are created, available, and gone', async () => {
+  it('are created, available, and deleted', async () => {
     const made = await create({ description: 'd', metadata: { a: 'b' } });
     expect(made).toMatchObject({ status: 'creating', size: 1, bootable: false, attachments: [], metadata: { a: 'b' } });
     expect(await available(made.id)).toMatchObject({ description: 'd', multiattach: false, encrypted: false });
@@ -30,7 +30,7 @@ contract('volumes', (cloud) => {
     expect((await available(made.id)).bootable).toBe(true);
   });
 
-  it('grow and do not shrink', async () => {
+  it('can grow but not shrink', async () => {
     const { id } = await create();
     await available(id);
     await volumes().extend(id, 2);
@@ -44,13 +44,13 @@ contract('volumes', (cloud) => {
     });
   });
 
-  it('are changed', async () => {
+  it('can be changed', async () => {
     const { id } = await create();
     await available(id);
     expect(await volumes().update(id, { name: 'n', description: 'e' })).toMatchObject({ name: 'n', description: 'e' });
   });
 
-  it('are listed the newest first, page by page, filtered', async () => {
+  it('are listed with the newest first, in pages, filtered', async () => {
     const mark = uniqueName('mark');
     const first = await create({ metadata: { mark } });
     await available(first.id);
@@ -75,7 +75,7 @@ contract('volumes', (cloud) => {
     await refused(create(desired), { status, says });
   });
 
-  it('refuse bodies and actions that make no sense', async () => {
+  it('refuse nonsensical bodies and actions', async () => {
     const { service } = cloud.member.volume;
     await refused(service.request({ method: 'POST', path: '/volumes', json: {} }), {
       status: 400,

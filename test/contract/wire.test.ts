@@ -37,8 +37,8 @@ contract('the wire', (cloud) => {
   };
   const bodyOf = (answer: WireAnswer): string => answer.text.replaceAll(/\s+/g, ' ');
 
-  describe('without a token, or with a bad one', () => {
-    it.each(services)('%s answers 401', async (name, collection, html) => {
+  describe('requests without a token or with a bad one', () => {
+    it.each(services)('to %s are answered 401', async (name, collection, html) => {
       for (const given of [undefined, 'garbage']) {
         const answer = await cloud.wire({
           method: 'GET',
@@ -58,8 +58,8 @@ contract('the wire', (cloud) => {
     });
   });
 
-  describe('every answer', () => {
-    it.each(services)('of %s carries a request id, errors too', async (name, collection) => {
+  describe('answers of services', () => {
+    it.each(services)('of %s carry a request id, errors too', async (name, collection) => {
       const good = await client(name).request({ method: 'GET', path: collection });
       expect(good.requestId).toMatch(/^req-[0-9a-f-]{36}$/);
       const error = await refused(client(name).request({ method: 'GET', path: `${collection}/${nobody}` }), {
@@ -71,7 +71,7 @@ contract('the wire', (cloud) => {
     });
   });
 
-  describe('what is not found', () => {
+  describe('the 404 of a missing resource', () => {
     it.each<[ServiceName, string, string]>([
       ['compute', `/servers/${nobody}`, `Instance ${nobody} could not be found.`],
       ['compute', `/flavors/${nobody}`, `Flavor ${nobody} could not be found.`],
@@ -91,11 +91,11 @@ contract('the wire', (cloud) => {
       ['loadBalancer', `/lbaas/listeners/${nobody}`, `Listener ${nobody} not found.`],
       ['loadBalancer', `/lbaas/pools/${nobody}`, `Pool ${nobody} not found.`],
       ['loadBalancer', `/lbaas/healthmonitors/${nobody}`, `Health Monitor ${nobody} not found.`],
-    ])('%s %s', async (name, path, message) => {
+    ])('explains the error of %s for %s', async (name, path, message) => {
       await refused(client(name).request({ method: 'GET', path }), { status: 404, kind: 'notFound', says: message });
     });
 
-    it('has a name in neutron', async () => {
+    it('has an error name in neutron', async () => {
       const answer = await cloud.wire({
         method: 'GET',
         url: await at('network', `/ports/${nobody}`),
@@ -132,9 +132,9 @@ contract('the wire', (cloud) => {
     });
   });
 
-  describe('a path nobody serves', () => {
+  describe('an unknown path', () => {
     it.each<[ServiceName]>([['compute'], ['network'], ['image'], ['volume'], ['loadBalancer']])(
-      '%s answers 404',
+      'of %s is answered 404',
       async (name) => {
         const answer = await cloud.wire({ method: 'GET', url: await at(name, '/no-such-thing'), token: await token() });
         expect(answer.status).toBe(404);
@@ -144,7 +144,7 @@ contract('the wire', (cloud) => {
     );
   });
 
-  describe('bad JSON', () => {
+  describe('a body of malformed JSON', () => {
     it.each<[ServiceName, string, RegExp]>([
       ['identity', '/auth/tokens', /Expecting to find valid JSON in request body/],
       ['compute', '/servers', /"badRequest".*Malformed request body/],
@@ -152,7 +152,7 @@ contract('the wire', (cloud) => {
       ['image', '/images', /<h1>400 Bad Request<\/h1> Malformed JSON in request body\./],
       ['volume', '/volumes', /"badRequest".*Malformed request body/],
       ['loadBalancer', '/lbaas/loadbalancers', /"faultstring".*Request is not in valid JSON format/],
-    ])('%s answers 400 in its own way', async (name, path, shape) => {
+    ])('is refused by %s with 400 in its own format', async (name, path, shape) => {
       const answer = await cloud.wire({
         method: 'POST',
         url: await at(name, path),
@@ -164,8 +164,8 @@ contract('the wire', (cloud) => {
     });
   });
 
-  describe('versions', () => {
-    it('of nova are told without a token, with the range of microversions', async () => {
+  describe('version documents', () => {
+    it('of nova are shown without a token, with the range of microversions', async () => {
       const answer = await cloud.wire({ method: 'GET', url: `${await at('compute', '/')}` });
       expect(answer.status).toBe(200);
       expect(answer.json.version).toMatchObject({
@@ -192,7 +192,7 @@ contract('the wire', (cloud) => {
       expect([answer.status, answer.json.versions[0].status]).toEqual([300, 'CURRENT']);
     });
 
-    it('of octavia reach far enough for allowed CIDRs', async () => {
+    it('of octavia are high enough for allowed CIDRs', async () => {
       expect(await cloud.member.loadBalancer.supports('v2.12')).toBe(true);
       expect(await cloud.member.loadBalancer.supports('v2.99')).toBe(false);
     });
@@ -207,7 +207,7 @@ contract('the wire', (cloud) => {
         ...(header !== undefined && { headers: { 'openstack-api-version': header } }),
       });
 
-    it('are echoed', async () => {
+    it('are echoed in the answer', async () => {
       const answer = await compute('compute 2.60');
       expect(answer.headers['openstack-api-version']).toBe('compute 2.60');
       expect(answer.headers['x-openstack-nova-api-version']).toBe('2.60');
@@ -221,11 +221,11 @@ contract('the wire', (cloud) => {
       expect((await compute(header)).headers['openstack-api-version']).toBe('compute 2.1');
     });
 
-    it('may be asked for as latest', async () => {
+    it('may be requested as latest', async () => {
       expect((await compute('compute latest')).headers['openstack-api-version']).toMatch(/^compute 2\.\d\d+$/);
     });
 
-    it('that are too new are refused with the range', async () => {
+    it('that are too new are refused with the supported range', async () => {
       const answer = await compute('compute 2.999');
       expect(answer.status).toBe(406);
       expect(answer.json.computeFault.message).toMatch(
@@ -233,7 +233,7 @@ contract('the wire', (cloud) => {
       );
     });
 
-    it('that make no sense are refused', async () => {
+    it('of invalid form are refused', async () => {
       const answer = await compute('compute bogus');
       expect(answer.status).toBe(400);
       expect(answer.json.badRequest.message).toContain(

@@ -92,8 +92,8 @@ const wholeLife = [
 
 const serverOf = ({ spec }: Machine): string => spec.providerID?.split('/').at(-1) ?? '';
 
-describe('a server that is gone for good', () => {
-  it('is replaced without a health check, worker and control plane', async () => {
+describe('a server that is lost for good', () => {
+  it('is replaced without a health check, as a worker and as a control plane', async () => {
     await begin(11);
     const [worker] = await machinesOf('md');
     const [plane] = await machinesOf('control-plane');
@@ -115,7 +115,7 @@ describe('a server that is gone for good', () => {
     expect(conditionOf(kubeadm, 'EtcdClusterHealthy')?.status).toBe('True');
   });
 
-  it('stays as it is where an annotation says so', async () => {
+  it('is not replaced where an annotation says so', async () => {
     await begin(12, { controlPlanes: 1 });
     const [worker] = await machinesOf('md');
     const annotations = { 'cluster.x-k8s.io/skip-remediation': '' };
@@ -135,7 +135,7 @@ describe('a server that is gone for good', () => {
     });
   });
 
-  it('is not concluded from credentials of another project, nor from an outage', async () => {
+  it('is not assumed from credentials of another project or from an outage', async () => {
     await begin(13, { controlPlanes: 1 });
     const before = (await system.client.list(Machines, { namespace })).items.map(({ metadata }) => metadata.uid).sort();
     const secret = { namespace, name: 'cloud-config' };
@@ -169,8 +169,8 @@ describe('a server that is gone for good', () => {
   });
 });
 
-describe('the Node of the leader of etcd', () => {
-  it('is deleted by hand, and then its Machine: another one takes its place', async () => {
+describe('the Node of the etcd leader', () => {
+  it('has its machine replaced when Node and Machine are deleted by hand', async () => {
     await begin(14, { workers: 0 });
     // The first member is the leader until leadership is moved.
     const [first] = await machinesOf('control-plane');
@@ -187,7 +187,7 @@ describe('the Node of the leader of etcd', () => {
 });
 
 describe('a paused cluster', () => {
-  it('that is deleted says what it waits for, and goes when it is resumed', async () => {
+  it('says what it waits for when it is deleted, and is deleted when it is resumed', async () => {
     await begin(15, { controlPlanes: 1, workers: 0 });
     const key = { namespace, name: 'c0' };
     await system.client.patch(Clusters, key, 'merge', { spec: { paused: true } }, by);

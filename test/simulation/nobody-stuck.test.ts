@@ -92,8 +92,8 @@ async function untilGone(): Promise<void> {
   );
 }
 
-describe('what made nothing in the cloud', () => {
-  it('can be deleted, whole clusters with it', async () => {
+describe('an object that never made anything in the cloud', () => {
+  it('can be deleted, with a whole cluster around it', async () => {
     system = await createSystem({ seed: 1 });
     const before = foreignThings(system);
     await prepareMistakes(system);
@@ -140,7 +140,7 @@ describe('what made nothing in the cloud', () => {
     checkNothingLeft(system, before);
   });
 
-  it('goes on as soon as it is corrected', async () => {
+  it('continues as soon as it is corrected', async () => {
     system = await createSystem({ seed: 3 });
     await prepareMistakes(system);
     const manifests = (index: number): Manifest[] => manifestsOf({ ...desiredFor(index), workers: 0 });
@@ -158,7 +158,7 @@ describe('what made nothing in the cloud', () => {
     }
   });
 
-  it('are machines, servers and pools too', async () => {
+  it('can be deleted as a machine, server or pool too', async () => {
     system = await createSystem({ seed: 4 });
     const before = foreignThings(system);
     await prepareMistakes(system);

@@ -128,19 +128,22 @@ describe('machines of rke2', () => {
     return await system.tenant.compute.servers.consoleOutput(id, { lines: 200 });
   }
 
-  it.each(cases.map((each, index) => ({ ...each, index })))('with $what', async ({ index, fails }) => {
-    const name = named(index);
-    const { items } = await system.client.list(Machines, { namespace });
-    const machine = items.find(({ spec }) => spec.clusterName === name);
-    const console = await consoleOf(name);
-    if (fails) {
-      expect(console).toMatch(fails);
-      expect(machine?.status?.nodeRef).toBeUndefined();
-      return;
-    }
-    expect(machine?.status?.nodeRef, console).toBeDefined();
-    const nodes = (await (await workloadOf(system, name)).list(Nodes, {})).items;
-    expect(nodes.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual([release]);
-    expect(nodes[0]?.spec?.providerID).toMatch(/^openstack:\/\/\/[0-9a-f-]{36}$/);
-  });
+  it.each(cases.map((each, index) => ({ ...each, index })))(
+    'start or fail as expected with $what',
+    async ({ index, fails }) => {
+      const name = named(index);
+      const { items } = await system.client.list(Machines, { namespace });
+      const machine = items.find(({ spec }) => spec.clusterName === name);
+      const console = await consoleOf(name);
+      if (fails) {
+        expect(console).toMatch(fails);
+        expect(machine?.status?.nodeRef).toBeUndefined();
+        return;
+      }
+      expect(machine?.status?.nodeRef, console).toBeDefined();
+      const nodes = (await (await workloadOf(system, name)).list(Nodes, {})).items;
+      expect(nodes.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual([release]);
+      expect(nodes[0]?.spec?.providerID).toMatch(/^openstack:\/\/\/[0-9a-f-]{36}$/);
+    },
+  );
 });

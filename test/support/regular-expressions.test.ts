@@ -14,7 +14,7 @@ describe('superlinearText', () => {
     /(\d+)\s*[a-z]+/,
     /^[a-z]*[a-z0-9]*x$/,
     /"(?:[^"]|\\.)*"!/,
-  ])('finds %s', (expression) => {
+  ])('reports %s', (expression) => {
     expect(superlinearText(expression)).toBeDefined();
   });
 
@@ -26,7 +26,7 @@ describe('superlinearText', () => {
     /[\u0080-\u00ff]/,
     /(?<!\d)(\d+)\s*[a-z]+/,
     /^$/,
-  ])('lets %s pass', (expression) => {
+  ])('accepts %s', (expression) => {
     expect(superlinearText(expression)).toBeUndefined();
   });
 });
@@ -39,7 +39,7 @@ const rooms = (await readdir(join(import.meta.dirname, '../../src'))).sort();
 
 describe('the regular expressions of the program', () => {
   let scanned = 0;
-  it.each(rooms)('take linear time: those written in %s', async (room) => {
+  it.each(rooms)('take linear time when they are written in %s', async (room) => {
     const root = join(import.meta.dirname, '../../src', room);
     const found: string[] = [];
     for (const name of await readdir(root, { recursive: true })) {
@@ -53,9 +53,9 @@ describe('the regular expressions of the program', () => {
     expect(found).toEqual([]);
   });
 
-  it('were read', () => expect(scanned).toBeGreaterThan(500));
+  it('were all read', () => expect(scanned).toBeGreaterThan(500));
 
-  it('take linear time: those put together when the program starts', async () => {
+  it('take linear time when they are built at the start of the program', async () => {
     const made: RegExp[] = [];
     const original = globalThis.RegExp;
     const record = (source: string | RegExp, flags?: string): RegExp => {

@@ -12,7 +12,7 @@ describe('words', () => {
     [words`get ${'two words'} -l a=${'b c'},d=${1}`, ['get', 'two words', '-l', 'a=b c,d=1']],
     [words`${'a'}${'b'} ${''} c`, ['ab', '', 'c']],
     [words``, []],
-  ])('splits what is written and keeps what is put in: %j', (made, expected) => {
+  ])('splits written text and keeps inserted values whole: %j', (made, expected) => {
     expect(made).toEqual(expected);
   });
 });

@@ -182,7 +182,7 @@ async function isAccepted({ resource, object }: Manifest): Promise<boolean> {
 }
 
 describe('every kind a tenant may write', () => {
-  it('has an object here to try its fields with', () => {
+  it('has a test object whose fields are tried', () => {
     const tried = new Set(
       flavors.flatMap((flavor) =>
         workingCluster(flavor, 'x').map(({ resource }) => `${resource.group} ${resource.kind}`),

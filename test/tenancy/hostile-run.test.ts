@@ -96,7 +96,7 @@ describe(`a tenant who attacks for ${seconds} s, from seed ${seed}`, () => {
     expect(Object.keys(sent).sort(), 'every attack was tried').toEqual(Object.keys(attacks).sort());
   });
 
-  it('leaves a namespace behind that can be deleted', async () => {
+  it('leaves a namespace that can be deleted', async () => {
     const admin = http1Client(attacked.admin);
     expect((await sendJson(admin, 'DELETE', `/api/v1/namespaces/${namespace}`)).status).toBe(200);
     await eventually(async () => {

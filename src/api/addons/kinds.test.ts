@@ -11,7 +11,7 @@ const spec: JsonObject = {
 const set = (changes: JsonObject = {}) => make('ClusterResourceSet', { ...spec, ...changes });
 
 describe('a ClusterResourceSet', () => {
-  it('applies once unless it says otherwise', () => {
+  it('gets the strategy ApplyOnce unless another one is set', () => {
     const { strategy: _, ...rest } = spec;
     expect(defaulted(make('ClusterResourceSet', rest))['spec']).toMatchObject({ strategy: 'ApplyOnce' });
     expect(defaulted(set())['spec']).toMatchObject({ strategy: 'Reconcile' });
@@ -25,11 +25,11 @@ describe('a ClusterResourceSet', () => {
       { clusterSelector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } },
       [/spec\.clusterSelector\.matchExpressions\[0\]\.operator/],
     ],
-  ])('is created from %s, or refused', (_, changes, expected) => {
+  ])('is validated on creation with %s', (_, changes, expected) => {
     expect(created(set(changes))).toEqual(expected.map((text) => expect.stringMatching(text)));
   });
 
-  it('keeps selector and strategy', () => {
+  it('refuses changes of selector and strategy, but not of resources', () => {
     expect(updated(set({ clusterSelector: { matchLabels: { other: 'x' } } }), set())).toEqual([
       expect.stringMatching(/spec\.clusterSelector: .*field is immutable/),
     ]);
@@ -39,7 +39,7 @@ describe('a ClusterResourceSet', () => {
     expect(updated(set({ resources: [{ kind: 'ConfigMap', name: 'other' }] }), set())).toEqual([]);
   });
 
-  it('takes Secrets and ConfigMaps only', () => {
+  it('accepts only Secrets and ConfigMaps as resources', () => {
     expect(refusedBySchema(set({ resources: [{ kind: 'Deployment', name: 'x' }] }))).toEqual([
       expect.stringContaining('spec.resources[0].kind'),
     ]);
@@ -47,7 +47,7 @@ describe('a ClusterResourceSet', () => {
   });
 
   it.each(['v1beta1', 'v1alpha4', 'v1alpha3'])(
-    'is read in %s with the conditions that version knows',
+    'is converted from %s to the hub and back with the conditions that version knows',
     async (version) => {
       const convert = clusterResourceSetKind.definition.convert!;
       const condition = { type: 'ResourcesApplied', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
@@ -67,12 +67,12 @@ describe('a ClusterResourceSet', () => {
 describe('a ClusterResourceSetBinding', () => {
   const binding = (clusterName: string) => make('ClusterResourceSetBinding', { clusterName });
 
-  it('belongs to one cluster', () => {
+  it('refuses a change of spec.clusterName', () => {
     expect(updated(binding('b'), binding('a'))).toEqual([expect.stringMatching(/spec\.clusterName: .*immutable/)]);
     expect(updated(binding('a'), binding('a'))).toEqual([]);
   });
 
-  it('of an old version is for the cluster it is named after', async () => {
+  it('gets clusterName from its own name when written in v1alpha4', async () => {
     const old = { ...make('ClusterResourceSetBinding', {}), apiVersion: 'addons.cluster.x-k8s.io/v1alpha4' };
     const hub = await clusterResourceSetBindingKind.definition.convert!(old, 'v1beta2');
     expect(defaulted(hub)['spec']).toEqual({ clusterName: 'x' });

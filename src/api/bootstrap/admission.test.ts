@@ -62,7 +62,7 @@ describe('a KubeadmConfig that upstream refuses', () => {
         'spec.diskSetup.partitions[0].diskLayout: Invalid value: 110: the sum of all partition percentages must not be greater than 100',
       ],
     ],
-  ])('%s', (_, spec, expected) => {
+  ])('is validated with %s', (_, spec, expected) => {
     expect(created(config(spec))).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
 });
@@ -158,11 +158,11 @@ describe('a KubeadmConfig that kubeadm would refuse on the machine', () => {
         `${discovery}.bootstrapToken.caCertHashes[0]: Invalid value: "sha256:12"`,
       ],
     ],
-  ])('%s', (_, spec, expected) => {
+  ])('is validated with %s', (_, spec, expected) => {
     expect(created(config(spec))).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
 
-  it('may hold expressions that only the machine can fill in', () => {
+  it('accepts expressions that only the machine can fill in', () => {
     const spec = {
       ...init({
         localAPIEndpoint: { advertiseAddress: '{{ ds.meta_data.local_ipv4 }}' },
@@ -174,7 +174,7 @@ describe('a KubeadmConfig that kubeadm would refuse on the machine', () => {
   });
 });
 
-describe('a KubeadmConfig that was accepted once', () => {
+describe('a stored KubeadmConfig that is invalid', () => {
   const broken = config({
     files: [
       { path: '/a', content: 'x' },
@@ -182,18 +182,18 @@ describe('a KubeadmConfig that was accepted once', () => {
     ],
   });
 
-  it('can be labelled and lose its finalizers whatever is wrong with it', () => {
+  it('accepts new labels and removed finalizers although its spec is invalid', () => {
     expect(updated({ ...broken, metadata: { ...broken.metadata, labels: { a: 'b' } } }, broken)).toEqual([]);
   });
 
-  it('is checked anew when its spec changes', () => {
+  it('is validated again when its spec changes', () => {
     const changed = config({ ...(broken.spec as JsonObject), format: 'cloud-config' });
     expect(updated(changed, broken)).toHaveLength(1);
   });
 });
 
 describe('a KubeadmConfigTemplate', () => {
-  it('is checked like the configurations made from it, its labels too', () => {
+  it('is checked like the configurations made from it, including its labels', () => {
     const template = make('KubeadmConfigTemplate', {
       template: { metadata: { labels: { 'a b': 'c' } }, spec: cluster({ certificatesDir: 'pki' }) },
     });

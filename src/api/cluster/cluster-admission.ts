@@ -21,11 +21,10 @@ export const clusterStrategy: ResourceStrategy<Cluster> = {
     const { topology } = draft.spec ?? {};
     if (topology?.version !== undefined) topology.version = withLeadingV(topology.version);
   },
-  // Checks the object as written. Later steps restore dropped variables with the defaults of their class.
-  validateWritten: (object, old, { patchedBy }) => validateDroppedEntries(object, old, patchedBy),
+  validateWritten: validateDroppedEntries,
   validateCreate: (object) => validateCluster(object, undefined),
-  validateUpdate: (object, old, { patchedBy }) => [
-    ...validateDroppedEntries(object, old, patchedBy),
+  validateUpdate: (object, old, context) => [
+    ...validateDroppedEntries(object, old, context),
     ...validateCluster(object, old),
   ],
 };

@@ -117,12 +117,12 @@ const hub: JsonObject = {
 };
 
 describe('ClusterClass', () => {
-  it('is the same in v1beta1, in other words', () => {
+  it('converts between v1beta1 and the hub without loss', () => {
     expect(convert('v1beta1', 'v1beta2', { spec: old })['spec']).toEqual(hub);
     expect(convert('v1beta2', 'v1beta1', { spec: hub })['spec']).toEqual(old);
   });
 
-  it('keeps the definitions of variables in its status', () => {
+  it('keeps the variable definitions in its status', () => {
     const definition = { from: 'inline', required: false, schema: { openAPIV3Schema: { type: 'string' } } };
     const status = (metadata: string): JsonObject => ({
       variables: [{ name: 'v', definitions: [{ ...definition, [metadata]: { labels: { x: 'y' } } }] }],

@@ -29,8 +29,8 @@ const reference = (kind: string): JsonObject => ({
 });
 const contract = (kind: string): JsonObject => ({ apiGroup: 'infrastructure.cluster.x-k8s.io', kind, name: 'r' });
 
-describe('v1beta1 in the hub version', () => {
-  it('moves what a topology says', () => {
+describe('conversion of v1beta1 to the hub version', () => {
+  it('moves the fields of a topology to their hub fields', () => {
     const health = {
       enable: true,
       maxUnhealthy: '40%',
@@ -91,7 +91,7 @@ describe('v1beta1 in the hub version', () => {
     });
   });
 
-  it('moves what a Cluster status says', () => {
+  it('moves the fields of a Cluster status to their hub fields', () => {
     const condition = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z', severity: '' };
     const modern = {
       type: 'Available',
@@ -119,7 +119,7 @@ describe('v1beta1 in the hub version', () => {
     });
   });
 
-  it('omits what the hub would refuse only for being empty', () => {
+  it('omits empty values that the hub would refuse', () => {
     const spec = {
       paused: false,
       clusterNetwork: {},
@@ -130,7 +130,7 @@ describe('v1beta1 in the hub version', () => {
     expect(stored(clusterKind, 'v1beta1', { spec })).toEqual({ spec: { infrastructureRef: contract('C') } });
   });
 
-  it('moves what a MachineDeployment says', () => {
+  it('moves the fields of a MachineDeployment to their hub fields', () => {
     const spec = {
       clusterName: 'c',
       minReadySeconds: 5,
@@ -177,7 +177,7 @@ describe('v1beta1 in the hub version', () => {
     });
   });
 
-  it('shows a machine that is updated in place as running', () => {
+  it('shows phase Running in v1beta1 for a Machine that is updated in place', () => {
     const object = {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Machine',
@@ -193,7 +193,7 @@ describe('v1beta1 in the hub version', () => {
     expect(machineKind.definition.convert!(shown, 'v1beta2')).toEqual(object);
   });
 
-  it('writes references in v1beta1 with the version of the contract and the namespace of the object', () => {
+  it('fills in the contract version and the namespace of the object when it shows references in v1beta1', () => {
     const object = {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
@@ -222,8 +222,8 @@ describe('v1beta1 in the hub version', () => {
   });
 });
 
-describe('v1alpha3 in the hub version', () => {
-  it('takes an initialized control plane for the latch', () => {
+describe('conversion of v1alpha3 to the hub version', () => {
+  it('sets initialization.controlPlaneInitialized from status.controlPlaneInitialized', () => {
     expect(
       stored(clusterKind, 'v1alpha3', { status: { controlPlaneInitialized: true, controlPlaneReady: false } }),
     ).toEqual({
@@ -231,7 +231,7 @@ describe('v1alpha3 in the hub version', () => {
     });
   });
 
-  it('keeps of template metadata only labels and annotations', () => {
+  it('keeps only labels and annotations of template metadata', () => {
     const spec = {
       clusterName: 'c',
       selector: { matchLabels: null },

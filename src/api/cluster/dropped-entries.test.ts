@@ -39,7 +39,7 @@ function operationsIn(message: string): JsonValue {
 }
 
 describe('a kubectl patch that would drop entries of a topology', () => {
-  it('is refused with the command that changes the one variable', () => {
+  it('is refused with a message that names the command for changing the one variable', () => {
     const [message, ...others] = patched({ variables: [{ name: 'controlPlaneReplicas', value: 5 }] });
     expect(others).toEqual([]);
     expect(message).toContain(
@@ -52,7 +52,7 @@ describe('a kubectl patch that would drop entries of a topology', () => {
     expect(message).toMatch(/To remove entries: kubectl edit cluster x -n n, or kubectl apply$/);
   });
 
-  it('is refused for machine deployments, and for what the entry that is written over would lose', () => {
+  it('is refused for machine deployments, naming the entries and fields that would be lost', () => {
     const [message] = patched({
       workers: { machineDeployments: [{ class: 'default-worker', name: 'md-0', replicas: 5 }] },
     });
@@ -71,7 +71,7 @@ describe('a kubectl patch that would drop entries of a topology', () => {
     expect(lost).toContain('the fields failureDomain, variables.overrides flavor');
   });
 
-  it('is refused for overrides of the control plane, with quotes a shell understands', () => {
+  it('is refused for control plane overrides with a command quoted for the shell', () => {
     const overrides = (...names: string[]): JsonObject => ({
       controlPlane: { variables: { overrides: names.map((name) => ({ name, value: "it's" })) } },
     });
@@ -90,7 +90,7 @@ describe('a kubectl patch that would drop entries of a topology', () => {
     ['comes from kubectl edit', { variables: [] }, 'kubectl-edit'],
     ['comes from kubectl apply', { variables: [] }, 'kubectl-client-side-apply'],
     ['comes from a controller', { variables: [] }, 'manager'],
-  ])('is taken when it %s', (_, topology, by) => {
+  ])('is accepted when it %s', (_, topology, by) => {
     expect(patched(topology, by)).toEqual([]);
   });
 });

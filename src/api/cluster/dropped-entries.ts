@@ -1,4 +1,13 @@
-import { asJson, deepEqual, type FieldError, fieldError, type JsonValue, jsonText } from '../../machinery/index.ts';
+import {
+  asJson,
+  asTyped,
+  deepEqual,
+  type FieldError,
+  fieldError,
+  type JsonValue,
+  jsonText,
+  type StrategyContext,
+} from '../../machinery/index.ts';
 import type { Cluster, MachineDeploymentTopology, Topology, TopologyVariable } from './types.ts';
 
 // Refuses a `kubectl patch` that drops entries of a topology by mistake. Variables and machine deployments are lists,
@@ -7,20 +16,35 @@ import type { Cluster, MachineDeploymentTopology, Topology, TopologyVariable } f
 /** Default field manager of `kubectl patch`. */
 const kubectlPatch = 'kubectl-patch';
 
-/** Returns the errors of a `kubectl patch` of a Cluster; `patchedBy` is the field manager of the patch. */
-export function validateDroppedEntries(cluster: Cluster, old: Cluster, patchedBy: string | undefined): FieldError[] {
+/**
+ * What is wrong with an update of a Cluster by `kubectl patch`. Variables that a patch leaves out are there again with the defaults
+ * of their class: a value that is the default anyway is no loss.
+ */
+export function validateDroppedEntries(
+  cluster: Cluster,
+  old: Cluster,
+  { patchedBy, written }: Pick<StrategyContext, 'patchedBy' | 'written'>,
+): FieldError[] {
   const before = old.spec?.topology;
   const after = cluster.spec?.topology;
-  if (patchedBy !== kubectlPatch || !before || !after) return [];
+  const patched = written ? asTyped<Cluster>(written).spec?.topology : after;
+  if (patchedBy !== kubectlPatch || !before || !after || !patched) return [];
   const errors: FieldError[] = [];
-  const commands = commandsFor(cluster, before, after);
-  for (const { path, what, dropped } of lossesOf(before, after)) {
+  const commands = commandsFor(cluster, before, patched);
+  for (const { path, what, dropped } of lossesOf({ before, patched, after })) {
     if (dropped.length === 0) continue;
     errors.push(
       fieldError.forbidden(path, `this patch replaces the list and would drop ${what} ${listed(dropped)}${commands}`),
     );
   }
   return errors;
+}
+
+/** A topology as it was, as a patch left it, and as it would be stored. */
+interface Patched<T> {
+  readonly before: T;
+  readonly patched: T;
+  readonly after: T;
 }
 
 interface Loss {
@@ -32,23 +56,26 @@ interface Loss {
 const topologyPath = 'spec.topology';
 const deploymentsPath = `${topologyPath}.workers.machineDeployments`;
 
-function lossesOf(before: Topology, after: Topology): Loss[] {
-  const names = (variables: readonly TopologyVariable[] | undefined): string[] =>
-    (variables ?? []).map(({ name }) => name);
-  const missing = (was: string[], is: string[]): string[] => was.filter((name) => !is.includes(name));
+function lossesOf({ before, patched, after }: Patched<Topology>): Loss[] {
+  const overridesOf = ({ controlPlane }: Topology): TopologyVariable[] => controlPlane?.variables?.overrides ?? [];
   const losses: Loss[] = [
     {
       path: `${topologyPath}.variables`,
       what: 'the variables',
-      dropped: missing(names(before.variables), names(after.variables)),
+      dropped: lostVariables({
+        before: before.variables ?? [],
+        patched: patched.variables ?? [],
+        after: after.variables ?? [],
+      }),
     },
     {
       path: `${topologyPath}.controlPlane.variables.overrides`,
       what: 'the overrides',
-      dropped: missing(
-        names(before.controlPlane?.variables?.overrides),
-        names(after.controlPlane?.variables?.overrides),
-      ),
+      dropped: lostVariables({
+        before: overridesOf(before),
+        patched: overridesOf(patched),
+        after: overridesOf(after),
+      }),
     },
   ];
   const kept = after.workers?.machineDeployments ?? [];
@@ -61,6 +88,14 @@ function lossesOf(before: Topology, after: Topology): Loss[] {
   }
   losses.push({ path: deploymentsPath, what: 'the machine deployments', dropped: gone });
   return losses;
+}
+
+function lostVariables({ before, patched, after }: Patched<readonly TopologyVariable[]>): string[] {
+  const isNamed = (list: readonly TopologyVariable[], name: string): boolean => list.some((one) => one.name === name);
+  return before
+    .filter(({ name }) => !isNamed(patched, name))
+    .filter((variable) => !after.some((one) => deepEqual(one, variable)))
+    .map(({ name }) => name);
 }
 
 /** Returns the fields and the names of variable overrides that the new entry lost. */

@@ -7,7 +7,7 @@ const check = (spec: JsonObject): UnstructuredObject =>
   defaulted(make('MachineHealthCheck', { clusterName: 'c', selector, ...spec }));
 
 describe('a MachineHealthCheck', () => {
-  it('waits ten minutes for a Node and carries the name of its cluster', () => {
+  it('gets a node startup timeout of ten minutes and the label of its cluster', () => {
     const object = check({});
     expect(object.spec).toMatchObject({ checks: { nodeStartupTimeoutSeconds: 600 } });
     expect(object.metadata.labels).toEqual({ 'cluster.x-k8s.io/cluster-name': 'c' });
@@ -39,17 +39,17 @@ describe('a MachineHealthCheck', () => {
       { selector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
       ['operator'],
     ],
-  ])('is told of %s', (_, spec, expected) => {
+  ])('is validated with %s', (_, spec, expected) => {
     expect(created(check(spec))).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
 
-  it('stays with its cluster', () => {
+  it('refuses a change of spec.clusterName', () => {
     expect(updated(check({ clusterName: 'd' }), check({}))).toEqual([
       'spec.clusterName: Forbidden: field is immutable',
     ]);
   });
 
-  it('does not look at conditions that follow from it', () => {
+  it('refuses to check conditions that it sets itself or that depend on them', () => {
     const conditions = [{ type: 'Ready', status: 'False', timeoutSeconds: 1 }];
     expect(refusedBySchema(check({ checks: { unhealthyMachineConditions: conditions } }))).toEqual([
       expect.stringContaining('type must not be one of: Ready, Available, HealthCheckSucceeded'),
@@ -76,11 +76,11 @@ describe('a MachineDrainRule', () => {
       },
       ['spec.machines[0].clusterSelector', 'spec.pods[1].namespaceSelector'],
     ],
-  ])('is told of %s', (_, spec, expected) => {
+  ])('is validated with %s', (_, spec, expected) => {
     expect(created(rule(spec))).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
 
-  it('does not say one thing twice', () => {
+  it('refuses a selector that is listed twice', () => {
     const pods = [{ selector }, { selector }];
     expect(refusedBySchema(rule({ drain: { behavior: 'Skip' }, pods }))).toEqual([
       expect.stringContaining('entries in pods must be unique'),
@@ -88,7 +88,7 @@ describe('a MachineDrainRule', () => {
   });
 });
 
-describe('taints and names of machines', () => {
+describe('taints and name templates of machines', () => {
   const ref = { apiGroup: 'g.io', kind: 'K', name: 'r' };
   const machine = { clusterName: 'c', bootstrap: { dataSecretName: 's' }, infrastructureRef: ref };
   const taint = (key: string): JsonObject => ({ key, effect: 'NoSchedule', propagation: 'Always' });
@@ -113,7 +113,7 @@ describe('taints and names of machines', () => {
     ['a former one', 'node-role.kubernetes.io/master', {}, ['taint is deprecated since 1.24']],
     ['that of control planes on a worker', controlPlane, {}, ['taint is not allowed for worker Machines']],
     ['that of control planes on one of them', controlPlane, { labels: { 'cluster.x-k8s.io/control-plane': '' } }, []],
-  ])('a Machine may or may not have %s', (_, key, metadata, expected) => {
+  ])('checks whether a Machine may have a taint: %s', (_, key, metadata, expected) => {
     const object = defaulted(make('Machine', { ...machine, taints: [taint(key)] }, metadata));
     expect(created(object)).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
@@ -123,28 +123,28 @@ describe('taints and names of machines', () => {
     ['{{ .machineSet.name }}-{{ .random }}', []],
     ['{{ .random }}_x', ['generated names would not be valid Kubernetes object names']],
     ['{{ .pool.name }}-{{ .random }}', ['there is no .pool.name']],
-  ])('a MachineDeployment may or may not name them %s', (template, expected) => {
+  ])('checks whether a MachineDeployment may use the name template %s', (template, expected) => {
     const spec = { clusterName: 'c', template: { spec: machine }, machineNaming: { template } };
     const object = defaulted(make('MachineDeployment', spec));
     expect(created(object)).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
 });
 
-describe('the network of a Cluster', () => {
+describe('the cluster network of a Cluster', () => {
   const cluster = (pods: string, services: string): UnstructuredObject =>
     make('Cluster', {
       infrastructureRef: { apiGroup: 'g.io', kind: 'K', name: 'r' },
       clusterNetwork: { pods: { cidrBlocks: [pods] }, services: { cidrBlocks: [services] } },
     });
 
-  it('has no address that is both of a Pod and of a Service', () => {
+  it('refuses a Pod range that overlaps a Service range', () => {
     expect(created(cluster('10.0.0.0/8', '10.96.0.0/12'))).toEqual([
       'spec.clusterNetwork.services.cidrBlocks[0]: Invalid value: "10.96.0.0/12": overlaps with 10.0.0.0/8 of spec.clusterNetwork.pods',
     ]);
     expect(created(cluster('192.168.0.0/16', '10.96.0.0/12'))).toEqual([]);
   });
 
-  it('is not held against a Cluster that lives with it', () => {
+  it('accepts an update of a Cluster whose overlapping ranges stay unchanged', () => {
     const old = cluster('10.0.0.0/8', '10.96.0.0/12');
     expect(updated({ ...old, metadata: { ...old.metadata, labels: { a: 'b' } } }, old)).toEqual([]);
   });

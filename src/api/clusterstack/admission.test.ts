@@ -9,15 +9,15 @@ const bare = <T>(kind: string): T =>
 
 const context = { nowMs: 0, random: systemRandom, user: 'somebody' };
 
-describe('an object of cluster stacks without a spec', () => {
-  it('is refused', () => {
+describe('a ClusterStack or ClusterAddon without a spec', () => {
+  it('is refused on create', () => {
     const stack = bare<ClusterStack>('ClusterStack');
     expect(clusterStackStrategy.validateCreate?.(stack, context)).toMatchObject([{ field: 'spec', type: 'Required' }]);
     const addon = bare<ClusterAddon>('ClusterAddon');
     expect(clusterAddonStrategy.validateCreate?.(addon, context)).toMatchObject([{ field: 'spec', type: 'Required' }]);
   });
 
-  it('may be given one', () => {
+  it('accepts a spec that is added on update, and refuses its removal', () => {
     const spec = { provider: 'openstack', name: 'x', kubernetesVersion: '1.33', noProvider: true };
     const stack = { ...bare<ClusterStack>('ClusterStack'), spec };
     expect(clusterStackStrategy.validateUpdate?.(stack, bare('ClusterStack'), context)).toEqual([]);

@@ -12,7 +12,7 @@ import {
 } from './stack-id.ts';
 
 describe('ids of cluster stacks', () => {
-  it('reads a name with dashes from the right', () => {
+  it('are parsed from the right, so that names may hold dashes', () => {
     const id = parseStackId('openstack-hosted-control-plane-1-33-v1');
     expect(id).toEqual({
       provider: 'openstack',
@@ -24,7 +24,7 @@ describe('ids of cluster stacks', () => {
     expect(familyName(id!)).toBe('openstack-hosted-control-plane-1-33');
   });
 
-  it('takes the last minor and version for its own when the name looks like them', () => {
+  it('end with the last minor and version when the name looks like another pair', () => {
     const id = parseStackId('openstack-team-1-30-v2-1-33-v12')!;
     expect(id.name).toBe('team-1-30-v2');
     expect(id.kubernetesVersion).toBe('1.33');
@@ -36,7 +36,7 @@ describe('ids of cluster stacks', () => {
     ['openstack-scs2-1-33-v0-sha-hipstsw', 'openstack-scs2-1-33-v0-sha.hipstsw', 'openstack-scs2-1-33-v0-sha-hipstsw'],
     ['openstack-a-b-1-9-v10', 'openstack-a-b-1-9-v10', 'openstack-a-b-1-9-v10'],
     ['openstack-a-b-1-9-v1-rc-2', 'openstack-a-b-1-9-v1-rc.2', 'openstack-a-b-1-9-v1-rc-2'],
-  ])('%s is the class %s and the release %s', (text, className, release) => {
+  ])('map %s to the class %s and the release %s', (text, className, release) => {
     expect(classNameOf(parseStackId(text)!)).toBe(className);
     expect(releaseNameOf(parseStackId(text)!)).toBe(release);
   });
@@ -54,18 +54,21 @@ describe('ids of cluster stacks', () => {
     'openstack-scs2-11-33-v1',
     'openstack-scs2-1-33-v1-stable.1',
     '',
-  ])('%j is no id', (text) => {
+  ])('do not match %j', (text) => {
     expect(parseStackId(text)).toBeUndefined();
   });
 
-  it.each(['v1', 'v0', 'v10', 'v1-alpha.1', 'v0-sha.abc1234'])('%s is a version', (text) => {
+  it.each(['v1', 'v0', 'v10', 'v1-alpha.1', 'v0-sha.abc1234'])('accept %s as a version', (text) => {
     expect(parseStackVersion(text)).toBeDefined();
   });
-  it.each(['1', 'v1.0', 'v1-alpha', 'v1-alpha-1', 'v1-alpha.', 'v1-a.b.c', 'v1-alpha-1.0'])('%s is none', (text) => {
-    expect(parseStackVersion(text)).toBeUndefined();
-  });
+  it.each(['1', 'v1.0', 'v1-alpha', 'v1-alpha-1', 'v1-alpha.', 'v1-a.b.c', 'v1-alpha-1.0'])(
+    'refuse %s as a version',
+    (text) => {
+      expect(parseStackVersion(text)).toBeUndefined();
+    },
+  );
 
-  it('orders numbers as numbers', () => {
+  it('compare parts of versions as numbers', () => {
     const sorted = (texts: string[]) =>
       texts.sort((a, b) => compareStackVersions(parseStackVersion(a)!, parseStackVersion(b)!));
     expect(sorted(['v10', 'v9', 'v2'])).toEqual(['v2', 'v9', 'v10']);
@@ -73,7 +76,7 @@ describe('ids of cluster stacks', () => {
     expect(sorted(['v0-sha.b', 'v0-sha.10', 'v0-sha.a'])).toEqual(['v0-sha.10', 'v0-sha.a', 'v0-sha.b']);
   });
 
-  it('keeps channels apart', () => {
+  it('compare versions only within one channel', () => {
     const versions = ['v1', 'v3', 'v2', 'v0-sha.9', 'v0-sha.10', 'v1-rc.1'];
     const ids = versions.map((version) => parseStackId(`openstack-scs2-1-33-${version}`)!);
     expect(newestPerChannel(ids).map(classNameOf)).toEqual([
@@ -86,7 +89,7 @@ describe('ids of cluster stacks', () => {
     expect(inChannel(parseStackVersion('v0-sha.9')!, 'custom')).toBe(true);
   });
 
-  it('counts minors', () => {
+  it('have a distance in minor versions, unless the major differs', () => {
     const at = (kubernetesVersion: string) => ({ provider: 'p', name: 'n', kubernetesVersion });
     expect(minorDistance(at('1.9'), at('1.10'))).toBe(1);
     expect(minorDistance(at('1.33'), at('1.32'))).toBe(-1);

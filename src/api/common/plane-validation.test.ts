@@ -3,7 +3,7 @@ import { formatFieldError } from '../../machinery/index.ts';
 import { parseKubernetesVersion } from '../cluster/version.ts';
 import { validateHost, validatePlaneVersionChange, validateSans } from './plane-validation.ts';
 
-describe('a change of version', () => {
+describe('a version change', () => {
   const change = (wanted: string, before: string, running = ''): string[] =>
     validatePlaneVersionChange(
       {
@@ -21,7 +21,7 @@ describe('a change of version', () => {
     ['v1.31.0', 'v1.32.0', 'v1.31.0'],
     ['v1.30.0', 'v1.31.0', ''],
     ['latest', 'v1.31.0', 'v1.31.0'],
-  ])('to %s from %s while %j runs is allowed', (wanted, before, running) => {
+  ])('to %s from %s is allowed while %j runs', (wanted, before, running) => {
     expect(change(wanted, before, running)).toEqual([]);
   });
 
@@ -45,12 +45,12 @@ describe('a change of version', () => {
       'cannot go from v1.31.0 to v1.33.0: minor versions cannot be skipped, go to v1.32 first',
     ],
     ['v1.31.9', 'v1.32.6', 'v1.32.6', 'cannot go back to v1.31.9: the control plane runs v1.32.6 already'],
-  ])('to %s from %s while %j runs is refused', (wanted, before, running, problem) => {
+  ])('to %s from %s is refused while %j runs', (wanted, before, running, problem) => {
     expect(change(wanted, before, running)).toEqual([`spec.version: Forbidden: ${problem}`]);
   });
 });
 
-describe('a name of a certificate', () => {
+describe('a certificate name', () => {
   it.each(['example.org', '*.example.org', 'Example.ORG', '192.0.2.1', '2001:db8::1', 'localhost'])(
     'can be %s',
     (san) => {
@@ -79,6 +79,6 @@ it.each([
   ['', 0],
   ['example.org:443', 1],
   ['1.2.3', 1],
-])('the host %j has %d problems', (host, count) => {
+])('validateHost finds in %j this many errors: %d', (host, count) => {
   expect(validateHost(host, 'host')).toHaveLength(count);
 });

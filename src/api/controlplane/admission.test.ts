@@ -14,7 +14,7 @@ const controlPlane = (spec: JsonObject, status?: JsonObject): UnstructuredObject
 const cluster = (clusterConfiguration: JsonObject): JsonObject => ({ kubeadmConfigSpec: { clusterConfiguration } });
 
 describe('defaults of a KubeadmControlPlane', () => {
-  it('are one machine, a leading v and a rolling update by one', () => {
+  it('are one replica, a version with a leading v and a rolling update with surge one', () => {
     const object = defaulted(make('KubeadmControlPlane', { version: '1.32.4', machineTemplate }));
     expect(object.spec).toEqual({
       version: 'v1.32.4',
@@ -26,7 +26,7 @@ describe('defaults of a KubeadmControlPlane', () => {
     expect(refusedBySchema(object)).toEqual([]);
   });
 
-  it('leave what is written', () => {
+  it('keep the fields that are set', () => {
     const rollout = {
       after: '2030-01-01T00:00:00Z',
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0 } },
@@ -34,14 +34,14 @@ describe('defaults of a KubeadmControlPlane', () => {
     expect((controlPlane({ rollout }).spec as JsonObject)['rollout']).toEqual(rollout);
   });
 
-  it('keep the number of machines when an update does not name it', () => {
+  it('keep the replica count when an update leaves it out', () => {
     const draft = make('KubeadmControlPlane', { version: 'v1.32.4', machineTemplate });
     strategyOf('KubeadmControlPlane').prepareForUpdate!(draft, controlPlane({}), context);
     expect((defaulted(draft).spec as JsonObject)['replicas']).toBe(3);
   });
 });
 
-describe('a KubeadmControlPlane that is refused', () => {
+describe('validation of a KubeadmControlPlane', () => {
   const clusterPath = 'spec.kubeadmConfigSpec.clusterConfiguration';
   it.each<[string, JsonObject, string[]]>([
     ['no machine', { replicas: 0 }, ['spec.replicas: Forbidden: cannot be less than or equal to 0']],
@@ -137,12 +137,12 @@ describe('a KubeadmControlPlane that is refused', () => {
       { kubeadmConfigSpec: { clusterConfiguration: { certificatesDir: 'pki' } } },
       [`${clusterPath}.certificatesDir: Invalid value: "pki": must be an absolute path`],
     ],
-  ])('%s', (_, spec, expected) => {
+  ])('is validated with %s', (_, spec, expected) => {
     expect(created(controlPlane(spec))).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
 });
 
-describe('a change of a KubeadmControlPlane', () => {
+describe('an update of a KubeadmControlPlane', () => {
   const clusterPath = 'spec.kubeadmConfigSpec.clusterConfiguration';
   const versions = (...running: string[]): JsonObject => ({
     versions: running.map((version) => ({ version, replicas: 1 })),
@@ -168,7 +168,7 @@ describe('a change of a KubeadmControlPlane', () => {
       ['spec.version: Forbidden: cannot update Kubernetes version from v1.33.0 to v1.32.4: machines already run v1.33'],
     ],
     ['back before anything was made of it', 'v1.33.0', 'v1.32.4', versions('v1.32.4'), []],
-  ])('of its version: %s', (_, from, to, status, expected) => {
+  ])('judges the version change: %s', (_, from, to, status, expected) => {
     expect(updated(controlPlane({ version: to }), controlPlane({ version: from }, status))).toEqual(expected);
   });
 
@@ -202,7 +202,7 @@ describe('a change of a KubeadmControlPlane', () => {
       { imageRepository: 'r', dns: { imageTag: 'v1.9.3' } },
       [],
     ],
-  ])('of its configuration: %s', (_, before, after, expected) => {
+  ])('judges the configuration change: %s', (_, before, after, expected) => {
     expect(updated(controlPlane(cluster(after)), controlPlane(cluster(before)))).toEqual(expected);
   });
 });
@@ -218,7 +218,7 @@ describe('a KubeadmControlPlaneTemplate', () => {
     ]);
   });
 
-  it('does not change, but for its labels and for defaults of the past', () => {
+  it('refuses spec changes other than defaults that older objects lack, and accepts new labels', () => {
     const old = template({ kubeadmConfigSpec: { verbosity: 1 }, rollout: { strategy } });
     expect(updated(template({ kubeadmConfigSpec: { verbosity: 1 } }, { labels: { a: 'b' } }), old)).toEqual([]);
     expect(updated(template({ kubeadmConfigSpec: { verbosity: 1, format: 'cloud-config' } }), old)).toEqual([]);
@@ -226,7 +226,7 @@ describe('a KubeadmControlPlaneTemplate', () => {
     expect(updated(changed, old)[0]).toContain('KubeadmControlPlaneTemplate spec.template.spec field is immutable');
   });
 
-  it('may be compared in a dry run of the topology controller', () => {
+  it('accepts a changed spec in a dry run of the topology controller', () => {
     const old = template({ kubeadmConfigSpec: { verbosity: 1 } });
     const asked = template({ kubeadmConfigSpec: { verbosity: 2 } });
     asked.metadata.annotations = { 'topology.cluster.x-k8s.io/dry-run': '' };

@@ -23,7 +23,7 @@ const configDown = (spec: JsonObject): JsonObject =>
   convert(kubeadmConfigKind, 'v1beta2', 'v1beta1', { spec })['spec'] as JsonObject;
 
 describe('a KubeadmConfig of v1beta1', () => {
-  it('has its arguments in the order of their names', () => {
+  it('becomes a list of extra arguments sorted by name in the hub', () => {
     expect(configUp({ clusterConfiguration: { scheduler: { extraArgs: { v: '2', 'bind-address': '::' } } } })).toEqual({
       clusterConfiguration: {
         scheduler: {
@@ -36,7 +36,7 @@ describe('a KubeadmConfig of v1beta1', () => {
     });
   });
 
-  it('shows of two arguments with one name the last', () => {
+  it('shows the last of two arguments that share one name', () => {
     const kubeletExtraArgs = [
       { name: 'v', value: '1' },
       { name: 'v', value: '2' },
@@ -46,7 +46,7 @@ describe('a KubeadmConfig of v1beta1', () => {
     });
   });
 
-  it('has its timeouts elsewhere', () => {
+  it('moves its timeouts to timeouts of initConfiguration and joinConfiguration', () => {
     const spec = {
       clusterConfiguration: { apiServer: { timeoutForControlPlane: '4m0s' } },
       joinConfiguration: { discovery: { timeout: '90s', tlsBootstrapToken: 'abcdef.0123456789abcdef' } },
@@ -61,7 +61,7 @@ describe('a KubeadmConfig of v1beta1', () => {
     });
   });
 
-  it('shows timeouts without parts that hold nothing else', () => {
+  it('shows timeouts without adding parts that hold nothing else', () => {
     const timeouts = { controlPlaneComponentHealthCheckSeconds: 240, tlsBootstrapSeconds: 60, discoverySeconds: 9 };
     expect(configDown({ initConfiguration: { timeouts }, joinConfiguration: { timeouts } })).toEqual({
       clusterConfiguration: { apiServer: { timeoutForControlPlane: '4m0s' } },
@@ -69,7 +69,7 @@ describe('a KubeadmConfig of v1beta1', () => {
     });
   });
 
-  it('says a layout once', () => {
+  it('keeps either layout or diskLayout of a partition when both are set', () => {
     const diskLayout = [{ percentage: 50 }];
     const partitions = [
       { device: 'a', layout: true },
@@ -88,7 +88,7 @@ describe('a KubeadmConfig of v1beta1', () => {
     });
   });
 
-  it('tells no taints from taints that are left to kubeadm', () => {
+  it('distinguishes an empty list of taints from unset taints', () => {
     const spec = (taints?: JsonObject[]): JsonObject => ({
       initConfiguration: { nodeRegistration: { name: 'n', ...(taints ? { taints } : {}) } },
     });
@@ -96,7 +96,7 @@ describe('a KubeadmConfig of v1beta1', () => {
     expect(configUp(spec())).toEqual(spec());
   });
 
-  it('loses what Cluster API always fills in', () => {
+  it('drops fields that Cluster API always fills in', () => {
     const clusterConfiguration = {
       apiVersion: 'kubeadm.k8s.io/v1beta3',
       kind: 'ClusterConfiguration',
@@ -110,7 +110,7 @@ describe('a KubeadmConfig of v1beta1', () => {
     });
   });
 
-  it('has its status elsewhere', () => {
+  it('moves its readiness and failure reason to other fields of the hub status', () => {
     const status = { ready: true, dataSecretName: 's', failureReason: 'Lost' };
     expect(convert(kubeadmConfigKind, 'v1beta1', 'v1beta2', { status })['status']).toEqual({
       initialization: { dataSecretCreated: true },
@@ -121,7 +121,7 @@ describe('a KubeadmConfig of v1beta1', () => {
 });
 
 describe('a KubeadmConfig of v1alpha3', () => {
-  it('loses what has no successor', () => {
+  it('drops fields that have no successor', () => {
     const clusterConfiguration = { useHyperKubeImage: true, dns: { type: 'CoreDNS', imageTag: 'v1.8.0' } };
     expect(configUp({ clusterConfiguration }, 'v1alpha3')).toEqual({
       clusterConfiguration: { dns: { imageTag: 'v1.8.0' } },
@@ -138,7 +138,7 @@ const reference = (version: string): JsonObject => ({
 const infrastructureRef = { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachineTemplate', name: 'm' };
 
 describe('a KubeadmControlPlane', () => {
-  it('of v1alpha3 says its machines beside the rest', () => {
+  it('takes machine fields from the top of the v1alpha3 spec into machineTemplate', () => {
     const spec = {
       version: 'v1.19.1',
       infrastructureTemplate: reference('v1alpha3'),
@@ -154,7 +154,7 @@ describe('a KubeadmControlPlane', () => {
     });
   });
 
-  it('of v1beta1 is ready when one of its Nodes is', () => {
+  it('is ready in v1beta1 as soon as one of its Nodes is', () => {
     const down = (readyReplicas: number): unknown =>
       convert(kubeadmControlPlaneKind, 'v1beta2', 'v1beta1', {
         status: {
@@ -173,7 +173,7 @@ describe('a KubeadmControlPlane', () => {
     expect(down(0)).toEqual({ ...shown, readyReplicas: 0 });
   });
 
-  it('of v1beta1 may leave out what kind of rollout it wants', () => {
+  it('defaults to a rolling update when v1beta1 leaves out the rollout type', () => {
     const spec = { version: 'v1.32.0', rolloutStrategy: { rollingUpdate: { maxSurge: 0 } } };
     expect(convert(kubeadmControlPlaneKind, 'v1beta1', 'v1beta2', { spec })['spec']).toMatchObject({
       rollout: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0 } } },
@@ -182,7 +182,7 @@ describe('a KubeadmControlPlane', () => {
 });
 
 describe('a KubeadmControlPlaneTemplate', () => {
-  it('of v1alpha4 loses what does not belong into a class', () => {
+  it('drops replicas, version and infrastructureRef when it comes from v1alpha4', () => {
     const machineTemplate = { infrastructureRef: reference('v1alpha4'), nodeDrainTimeout: '1m0s' };
     const spec = { template: { spec: { replicas: 3, version: 'v1.22.0', machineTemplate } } };
     expect(convert(kubeadmControlPlaneTemplateKind, 'v1alpha4', 'v1beta2', { spec })).toEqual({

@@ -11,7 +11,7 @@ const applied = (scopes: string): string =>
   `spec.scopes: Invalid value: ${scopes}: unsupported scope applied to resource`;
 const selector = 'spec.scopeSelector.matchExpressions';
 
-describe('scopes of a quota', () => {
+describe('the scopes of a ResourceQuota', () => {
   it.each<[string, ScopedQuota]>([
     ['none', { hard: { services: '1' } }],
     ['BestEffort counting pods', { hard: { pods: '1' }, scopes: ['BestEffort'] }],

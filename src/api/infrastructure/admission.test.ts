@@ -6,7 +6,7 @@ const identityRef = { name: 's', cloudName: 'c', type: 'Secret' };
 const provisioned = { initialization: { provisioned: true } };
 const contains = (texts: readonly string[]): unknown[] => texts.map((text) => expect.stringContaining(text));
 
-describe('networks that no cloud can make', () => {
+describe('the network settings of an OpenStackCluster', () => {
   it.each<[string, JsonObject, string[]]>([
     [
       'ranges that overlap',
@@ -69,7 +69,7 @@ describe('networks that no cloud can make', () => {
       ],
     ],
     ['empty addresses, which are absent ones', { apiServer: { fixedIP: '', floatingIP: '' } }, []],
-  ])('%s', (_, spec, expected) => {
+  ])('are checked: %s', (_, spec, expected) => {
     expect(created(make('OpenStackCluster', { identityRef, ...spec }))).toEqual(contains(expected));
     const template = make('OpenStackClusterTemplate', { template: { spec: { identityRef, ...spec } } });
     expect(created(template)).toEqual(contains(expected.map((text) => text.replace(/^spec\./, 'spec.template.spec.'))));
@@ -82,21 +82,21 @@ describe('an OpenStackClusterTemplate', () => {
       template: { spec: { identityRef, ...spec }, ...(metadata ? { metadata } : {}) },
     });
 
-  it('changes its metadata only', () => {
+  it('refuses a changed spec and accepts changed metadata', () => {
     expect(updated(template({}, { labels: { a: 'b' } }), template({}))).toEqual([]);
     expect(updated(template({ tags: ['x'] }), template({}))).toEqual(
       contains(['OpenStackClusterTemplate spec.template.spec field is immutable']),
     );
   });
 
-  it('may be compared in a dry run of the topology controller', () => {
+  it('accepts a changed spec in a dry run of the topology controller', () => {
     const asked = template({ tags: ['x'] });
     asked.metadata.annotations = { 'topology.cluster.x-k8s.io/dry-run': '' };
     expect(updated(asked, template({}), { dryRun: true })).toEqual([]);
   });
 });
 
-describe('the address of an API that was left open', () => {
+describe('the API address of an OpenStackCluster that was left empty', () => {
   const endpoint = { host: '192.0.2.7', port: 6443 };
   const cluster = (fixedIP: string, more: JsonObject = {}): UnstructuredObject =>
     make(
@@ -107,7 +107,7 @@ describe('the address of an API that was left open', () => {
     );
   const filledIn = cluster('192.0.2.7', { controlPlaneEndpoint: endpoint });
 
-  it('may be filled in, and stays when the manifest is applied again', () => {
+  it('may be filled in, and is kept when the manifest is applied again', () => {
     expect(updated(filledIn, cluster(''))).toEqual([]);
     const again = cluster('', { controlPlaneEndpoint: endpoint });
     strategyOf(again.kind).prepareForUpdate!(again, filledIn, context);
@@ -118,7 +118,7 @@ describe('the address of an API that was left open', () => {
   it.each([
     ['another address', '192.0.2.8', filledIn],
     ['none, where it is not the endpoint', '', cluster('192.0.2.7')],
-  ])('is not replaced by %s', (_, fixedIP, old) => {
+  ])('cannot be replaced by %s', (_, fixedIP, old) => {
     const next = cluster(fixedIP, old === filledIn ? { controlPlaneEndpoint: endpoint } : {});
     strategyOf(next.kind).prepareForUpdate!(next, old, context);
     expect(updated(next, old)).toEqual(contains(['spec: Forbidden: cannot be modified']));
@@ -162,7 +162,7 @@ describe('an OpenStackServer', () => {
     );
   const resolved = { resolved: { imageID: 'i', flavorID: 'f' } };
 
-  it('is accepted with a name for its flavor and refused without any', () => {
+  it('needs a flavor or flavorID', () => {
     expect([...created(server()), ...refusedBySchema(server())]).toEqual([]);
     const { flavor: _, ...spec } = server().spec as JsonObject;
     expect(refusedBySchema(make('OpenStackServer', spec))).toEqual(
@@ -170,13 +170,13 @@ describe('an OpenStackServer', () => {
     );
   });
 
-  it('is refused for what a machine is refused for', () => {
+  it('is refused for the same ports and block devices as a machine', () => {
     const root = { rootVolume: { sizeGiB: 1 }, additionalBlockDevices: [{ name: 'root' }] };
     const ports = [{ enablePortSecurity: false, securityGroups: [port.network] }];
     expect(created(server({ ...root, ports }))).toEqual(contains(['spec.additionalBlockDevices', 'spec.ports']));
   });
 
-  it('takes new credentials and address pairs, and nothing else', () => {
+  it('accepts new credentials and address pairs, and refuses any other change', () => {
     const pairs = [{ ...port, allowedAddressPairs: [{ ipAddress: '10.0.0.1' }] }];
     expect(updated(server({ identityRef: { ...identityRef, name: 't' }, ports: pairs }), server())).toEqual([]);
     expect(updated(server({ flavor: 'm2' }), server({}, resolved))).toEqual([
@@ -187,7 +187,7 @@ describe('an OpenStackServer', () => {
     );
   });
 
-  it('is corrected until its spec was found to mean something', () => {
+  it('accepts corrections until its spec was resolved to resources', () => {
     const other = { flavor: 'm2', identityRef: { ...identityRef, region: 'r2' } };
     expect(updated(server(other), server())).toEqual([]);
     // A moved server already has its resources.
@@ -206,7 +206,7 @@ describe('an OpenStackMachine', () => {
       status,
     );
 
-  it('is corrected until it has a server', () => {
+  it('accepts corrections until it has a server', () => {
     const other = machine({ image: { filter: { name: 'j' } } });
     expect(updated(other, machine({}))).toEqual([]);
     expect(updated(other, machine({}, { instanceID: 'i' }))).toEqual(contains(['spec: Forbidden: cannot be modified']));
@@ -216,7 +216,7 @@ describe('an OpenStackMachine', () => {
   });
 });
 
-describe('an OpenStackCluster that is being made', () => {
+describe('an OpenStackCluster that is being created', () => {
   const subnets = { managedSubnets: [{ cidr: '10.6.0.0/24' }] };
   const cluster = (
     spec: JsonObject,
@@ -278,13 +278,13 @@ describe('an OpenStackCluster that is being made', () => {
       ['spec: Forbidden: cannot be modified'],
     ],
     ['the region', {}, { identityRef: { ...identityRef, region: 'b' } }, {}, ['region is immutable']],
-  ])('with something made: %s', (_, before, after, status, expected) => {
+  ])('with some resources made: %s', (_, before, after, status, expected) => {
     expect(updated(cluster(after), cluster(before, status, marked))).toEqual(contains(expected));
   });
 });
 
-describe('pools and identities', () => {
-  it('a pool hands out addresses only', () => {
+describe('address pools and identities', () => {
+  it('OpenStackFloatingIPPool refuses preallocated values that are no IP address', () => {
     const pool = make('OpenStackFloatingIPPool', {
       identityRef,
       reclaimPolicy: 'Retain',
@@ -293,7 +293,7 @@ describe('pools and identities', () => {
     expect(created(pool)).toEqual(['spec.preAllocatedFloatingIPs[1]: Invalid value: "x": not a valid IP address']);
   });
 
-  it('an identity is for namespaces that can be found', () => {
+  it('OpenStackClusterIdentity refuses a namespace selector with an unknown operator', () => {
     const identity = (namespaceSelector: JsonObject): UnstructuredObject =>
       make('OpenStackClusterIdentity', { secretRef: { name: 's', namespace: 'n' }, namespaceSelector });
     expect(created(identity({ matchLabels: { a: 'b' } }))).toEqual([]);

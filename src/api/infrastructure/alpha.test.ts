@@ -30,7 +30,7 @@ const calico = [
   expect.objectContaining({ name: 'IP-in-IP (calico)', protocol: '4' }),
 ];
 
-describe('old cluster specs in the hub version', () => {
+describe('conversion of old cluster specs to the hub version', () => {
   it('maps a whole v1alpha3 spec', () => {
     const spec = clusterSpec('v1alpha3', {
       cloudName: 'east',
@@ -188,12 +188,12 @@ describe('old cluster specs in the hub version', () => {
         },
       },
     ],
-  ])('maps %s (%s)', (_, version, old, hub) => {
+  ])('maps %s to the hub (%s)', (_, version, old, hub) => {
     expect(clusterSpec(version, old)).toEqual(hub);
   });
 });
 
-describe('old machine specs in the hub version', () => {
+describe('conversion of old machine specs to the hub version', () => {
   it('maps a whole v1alpha6 spec', () => {
     const spec = machineSpec('v1alpha6', {
       flavor: 'm1',
@@ -316,11 +316,11 @@ describe('old machine specs in the hub version', () => {
       { userDataSecret: { name: 'x' }, floatingIP: '192.0.2.1', subnet: 's', instanceID: 'i' },
       {},
     ],
-  ])('maps %s (%s)', (_, version, old, hub) => {
+  ])('maps %s to the hub (%s)', (_, version, old, hub) => {
     expect(machineSpec(version, old)).toEqual(hub);
   });
 
-  it('moves the id of the server from spec to status', () => {
+  it('moves the server id from spec to status', () => {
     const old = {
       apiVersion: `${group}/v1alpha6`,
       kind: 'OpenStackMachine',
@@ -371,7 +371,7 @@ describe('hub objects in old versions', () => {
         externalNetworkId: 'E',
       },
     ],
-  ])('are shown as %s would have said it', (version, expected) => {
+  ])('are shown as %s would write them', (version, expected) => {
     const hub = {
       identityRef: { name: 's', cloudName: 'c' },
       apiServer: { port: 443 },
@@ -381,7 +381,7 @@ describe('hub objects in old versions', () => {
     expect(show(version, hub)).toEqual(expected);
   });
 
-  it('have in v1beta1 the readiness of their condition', () => {
+  it('take v1beta1 readiness from the Ready condition', () => {
     const condition = {
       type: 'Ready',
       status: 'True',

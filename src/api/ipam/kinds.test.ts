@@ -20,23 +20,23 @@ describe('an IPAddress', () => {
         'spec.gateway: Invalid value: "y": not a valid IP address',
       ],
     ],
-  ])('with %s', (_, spec, expected) => {
+  ])('is validated with %s', (_, spec, expected) => {
     expect(created(address(spec))).toEqual(expected);
   });
 
-  it('is given once', () => {
+  it('refuses any change of its spec', () => {
     expect(updated(address({ prefix: 25 }), address({}))).toEqual(['spec: Forbidden: IPAddress spec is immutable']);
   });
 });
 
 describe('an IPAddressClaim', () => {
-  it('stays with its pool', () => {
+  it('refuses a change of its pool', () => {
     const claim = (name: string): UnstructuredObject => make('IPAddressClaim', { poolRef: { ...poolRef, name } });
     expect(updated(claim('a'), claim('a'))).toEqual([]);
     expect(updated(claim('a'), claim('b'))).toEqual(['spec: Forbidden: IPAddressClaim spec is immutable']);
   });
 
-  it('has no address while an old version names none', () => {
+  it('drops an empty addressRef from an old version', () => {
     const written = {
       apiVersion: 'ipam.cluster.x-k8s.io/v1beta1',
       kind: 'IPAddressClaim',

@@ -14,7 +14,7 @@ const said = (text: string): boolean | string => {
   return typeof rule === 'function' ? rule(facts) : rule.problem;
 };
 
-describe('a rule for tidying etcd', () => {
+describe('a defragmentation rule of etcd', () => {
   it.each<[string, boolean]>([
     ['', true],
     ['true', true],
@@ -28,7 +28,7 @@ describe('a rule for tidying etcd', () => {
     ['dbSize - dbSizeInUse - dbSizeFree == 0', true],
     ['2 + 3 * 2 ** 2 == 14 && 7 % 4 == 3 && -1 < 0', true],
     ['dbQuota > 1e6 && dbQuota > 0x10', true],
-  ])('%s', (text, expected) => {
+  ])('is evaluated: %s', (text, expected) => {
     expect(said(text)).toBe(expected);
   });
 

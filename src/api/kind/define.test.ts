@@ -83,8 +83,8 @@ const boat = (version: string, spec: object, annotations?: Record<string, string
   spec: spec as UnstructuredObject['spec'] & object,
 });
 
-describe('a kind made from one description', () => {
-  it('builds no schema before somebody asks, and then once', () => {
+describe('a kind defined by one description', () => {
+  it('builds its schema on first access, and only once', () => {
     expect(built).toBe(0);
     expect(definition.versions[0]!.schema).toBe(definition.versions[0]!.schema);
     expect(built).toBe(1);
@@ -104,13 +104,13 @@ describe('a kind made from one description', () => {
     });
   });
 
-  it('tells users of an old version which one to use', () => {
+  it('warns users of an old version which version to use', () => {
     const { deprecationWarning } = definition.versions.find(({ name }) => name === 'v1')!;
     expect(deprecationWarning).toBe('harbour.example.com/v1 Boat is deprecated; use harbour.example.com/v2 Boat');
     expect(JSON.stringify(definition.crd)).not.toContain('deprecationWarning');
   });
 
-  it('points typed clients at the hub version', () => {
+  it('names the hub version in its resource for typed clients', () => {
     expect(resource).toEqual({
       group: 'harbour.example.com',
       version: 'v2',
@@ -120,7 +120,7 @@ describe('a kind made from one description', () => {
     });
   });
 
-  it('prints rows by the paths of its columns', () => {
+  it('prints table rows from the paths of its columns', () => {
     const object = boat('v2', { name: 'x', crew: 3, sails: [{ kind: 'Main' }, { kind: 'Jib', patched: true }] });
     object.metadata.labels = { 'example.com/owner': 'ann' };
     object.metadata.creationTimestamp = '2026-01-01T00:00:00Z';
@@ -130,7 +130,7 @@ describe('a kind made from one description', () => {
     expect(printer.row(boat('v2', { name: 'x' }), 0)).toEqual(['b', null, null, null, null]);
   });
 
-  it('gives what came in an old version the defaults of the hub', () => {
+  it('fills hub defaults into an object that came in an old version', () => {
     const draft = convert(boat('v1', { name: 'x' }), 'v2');
     definition.strategy.applyDefaults!(draft);
     expect(draft.spec).toEqual({ name: 'x', crew: 1 });
@@ -145,18 +145,18 @@ describe('conversion', () => {
     expect(convert(stored, 'v1')).toEqual(boat('v1', { name: 'x', dockTimeout: '1m30s' }));
   });
 
-  it('gives back a duration in the words it was written in', () => {
+  it('returns a duration spelled as it was written', () => {
     const written = boat('v1', { name: 'x', dockTimeout: '90s', flag: 'red' });
     expect(convert(convert(written, 'v2'), 'v1')).toEqual(written);
   });
 
-  it('shows in the old version what was changed in the hub, beside what only the old version knows', () => {
+  it('shows hub changes in the old version together with data only the old version knows', () => {
     const stored = convert(boat('v1', { name: 'x', dockTimeout: '90s', flag: 'red' }), 'v2');
     const changed = { ...stored, spec: { name: 'x', crew: 4, timeouts: { dockSeconds: 60 } } };
     expect(convert(changed, 'v1').spec).toEqual({ name: 'x', crew: 4, dockTimeout: '1m0s', flag: 'red' });
   });
 
-  it('keeps what the old version cannot show when the old version changes something else', () => {
+  it('keeps data the old version cannot show when the old version changes another field', () => {
     const stored = boat('v2', { name: 'x', sails: [{ kind: 'Jib' }] });
     const shown = convert(stored, 'v1');
     expect(JSON.parse(shown.metadata.annotations![conversionDataAnnotation]!)).toEqual({
@@ -168,7 +168,7 @@ describe('conversion', () => {
     expect(convert(edited, 'v2')).toEqual(boat('v2', { name: 'y', sails: [{ kind: 'Jib' }] }));
   });
 
-  it('does not let the annotation grow when an object goes to and fro', () => {
+  it('keeps the annotation at the same size when an object is converted back and forth', () => {
     let object = convert(boat('v1', { name: 'x', flag: 'red' }), 'v2');
     object = { ...object, spec: { name: 'x', sails: [{ kind: 'Jib' }] } };
     const sizes: number[] = [];
@@ -179,12 +179,12 @@ describe('conversion', () => {
     expect(new Set(sizes).size).toBe(1);
   });
 
-  it.each(['not json', '[]', '{"spec":{"name":"evil"}}'])('takes no notice of a foreign annotation %s', (text) => {
+  it.each(['not json', '[]', '{"spec":{"name":"evil"}}'])('ignores the foreign annotation %s', (text) => {
     const object = boat('v1', { name: 'x' }, { [conversionDataAnnotation]: text, note: 'kept' });
     expect(convert(object, 'v2')).toEqual(boat('v2', { name: 'x' }, { note: 'kept' }));
   });
 
-  it('leaves out what the target refuses only for being empty', () => {
+  it('omits values that the target version would refuse for being empty', () => {
     const stored = convert(boat('v1', { name: 'x', dockTimeout: 'soon' }), 'v2');
     expect(stored.spec).toEqual({ name: 'x' });
     expect(convert(stored, 'v1').spec).toEqual({ name: 'x', dockTimeout: 'soon' });

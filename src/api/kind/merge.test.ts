@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mergeChange } from './merge.ts';
 
-describe('bringing a change into the original', () => {
+describe('mergeChange', () => {
   it.each([
     ['keeps the original when nothing changed', { a: 1 }, { a: 1 }, { a: 1, extra: 2 }, { a: 1, extra: 2 }],
     ['takes a changed value and keeps what was not shown', { a: 1 }, { a: 3 }, { a: 1, extra: 2 }, { a: 3, extra: 2 }],

@@ -55,7 +55,7 @@ const settingsOf = (changes: Readonly<Record<string, JsonValue | undefined>> = {
   must(latticeSettings(asJson(defaulted(cluster(changes))) as JsonObject & LatticeCluster), 'settings');
 
 describe('a LatticeCluster', () => {
-  it('is taken as the guide prints it, and gets what it does not say', () => {
+  it('accepts the manifest of the guide and fills in defaults', () => {
     const object = defaulted(cluster());
     expect(refusedBySchema(object)).toEqual([]);
     expect(created(object)).toEqual([]);
@@ -67,7 +67,7 @@ describe('a LatticeCluster', () => {
     expect(strategyOf('LatticeCluster').warnings?.(object)).toEqual([]);
   });
 
-  it('means the same in the other spelling', () => {
+  it('gives the same settings for both spellings of the OpenStack fields', () => {
     const other = {
       [`${openstack}.externalNetworkId`]: undefined,
       [`${openstack}.externalNetwork`]: '375af7fe-a2c1-4c26-a57d-6d33175a6650',
@@ -94,7 +94,7 @@ describe('a LatticeCluster', () => {
     expect(pools).toMatchObject(printed.map(({ pool: _, ...pool }) => pool));
   });
 
-  it('finds its Secret where the guide, secretRef or credentialsSecretRef says', () => {
+  it('takes its Secret from the guide default, secretRef or credentialsSecretRef', () => {
     expect(settingsOf().secret).toEqual({ namespace: 'capo-system', name: 'openstack-cloud-config' });
     expect(settingsOf({ [`${openstack}.secretRef`]: { name: 'mine' } }).secret).toEqual({
       namespace: 'capo-system',
@@ -150,14 +150,14 @@ describe('a LatticeCluster', () => {
     expect(created(defaulted(cluster(changes))).join('\n')).toContain(text);
   });
 
-  it('is refused by the schema with an unknown bootstrap, or without an image', () => {
+  it('is refused by the schema with an unknown bootstrap or without an image', () => {
     const bad = cluster({ 'provider.kubernetes.bootstrap': 'k3s', [`${openstack}.imageName`]: undefined });
     const said = refusedBySchema(bad).join('\n');
     expect(said).toContain('"kubeadm", "rke2"');
     expect(said).toContain('imageName: Required value');
   });
 
-  it('keeps its bootstrap and its networks, and may change the rest', () => {
+  it('refuses changes of bootstrap and networks, and accepts other changes', () => {
     const old = defaulted(cluster());
     const change = (changes: Readonly<Record<string, JsonValue>>) => updated(defaulted(cluster(changes)), old);
     expect(change({ 'provider.kubernetes.bootstrap': 'rke2' }).join()).toContain(
@@ -167,7 +167,7 @@ describe('a LatticeCluster', () => {
     expect(change({ [`${openstack}.imageName`]: 'Ubuntu 24.04', 'nodes.controlPlane': 5 })).toEqual([]);
   });
 
-  it('warns of what nobody acts on', () => {
+  it('warns about fields that no controller acts on', () => {
     const warnings = strategyOf('LatticeCluster').warnings?.(
       cluster({ 'workload.services': [{ name: 'a' }], 'nodes.workerPools.default.nodeClass': 'big' }),
     );
@@ -177,7 +177,7 @@ describe('a LatticeCluster', () => {
     ]);
   });
 
-  it('has a name that machines can be named after', () => {
+  it('is refused with a name that machines cannot be named after', () => {
     const check = (name: string) => strategyOf('LatticeCluster').validateName?.(name);
     expect(check('my-cluster')).toEqual([]);
     expect(check('a.b')?.join()).toContain('DNS-1035');

@@ -18,7 +18,7 @@ it.each<[string, JsonObject, string[]]>([
     { managementPolicy: 'unmanaged', import: { filter: { name: 'i' } }, managedOptions: { onDelete: 'detach' } },
     ['managedOptions may only be provided when policy is managed'],
   ],
-])('knows %s', (_, spec, expected) => {
+])('Image schema checks %s', (_, spec, expected) => {
   expect(refusedBySchema(make('Image', { cloudCredentialsRef, ...spec }))).toEqual(
     expected.map((text) => expect.stringContaining(text)),
   );

@@ -49,22 +49,22 @@ describe('an ExtensionConfig', () => {
         'spec.clientConfig.service.port: Invalid value: 0: must be between 1 and 65535, inclusive',
       ],
     ],
-  ])('with %s', (_, clientConfig, expected) => {
+  ])('is validated with %s', (_, clientConfig, expected) => {
     expect(created(config(clientConfig))).toEqual(expected);
   });
 
-  it('must say where its server is', () => {
+  it('must set clientConfig', () => {
     expect(refusedBySchema(config({}))).toHaveLength(1);
   });
 
-  it('is called for all namespaces, at port 443, unless it says otherwise', () => {
+  it('defaults to all namespaces and port 443', () => {
     expect(defaulted(config({ service })).spec).toEqual({
       clientConfig: { service: { ...service, port: 443 } },
       namespaceSelector: {},
     });
   });
 
-  it('has a name that may stand behind the dot of a handler', () => {
+  it('is refused with a dot in its name', () => {
     const { validateName } = strategyOf('ExtensionConfig');
     expect(validateName!('first')).toEqual([]);
     expect(validateName!('first.second')).toEqual([
@@ -72,7 +72,7 @@ describe('an ExtensionConfig', () => {
     ]);
   });
 
-  it('names the Secret with its authority in full', () => {
+  it('is refused when inject-ca-from-secret lacks the namespace', () => {
     const annotations = { 'runtime.cluster.x-k8s.io/inject-ca-from-secret': 'hooks-tls' };
     expect(created(config({ url: 'https://hooks.example' }, { annotations }))).toEqual([
       'metadata.annotations[runtime.cluster.x-k8s.io/inject-ca-from-secret]: Invalid value: "hooks-tls": must be in the form <namespace>/<name>',

@@ -6,12 +6,12 @@ const deployment = 'io.k8s.api.apps.v1.Deployment';
 const schemaProps = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
 
 describe('builtinSchema', () => {
-  it('is one object per component', () => {
+  it('returns the same object for the same component', () => {
     expect(builtinSchema(deployment)).toBe(builtinSchema(deployment));
     expect(builtinSchema(deployment).component).toBe(deployment);
   });
 
-  it('shares the properties of a component among all who refer to it', () => {
+  it('shares the properties of a component among all schemas that refer to it', () => {
     const template = builtinSchema('io.k8s.api.core.v1.PodTemplateSpec').properties!['spec']!;
     expect(template.component).toBe(podSpec);
     expect(template.componentSchema).toBe(builtinSchema(podSpec));
@@ -20,7 +20,7 @@ describe('builtinSchema', () => {
     expect(builtinSchema(podSpec).default).toBeUndefined();
   });
 
-  it('closes the circle of a recursive type', () => {
+  it('refers a recursive type back to the same schema', () => {
     const schema = builtinSchema(schemaProps);
     const not = schema.properties!['not']!;
     expect(not.componentSchema ?? not).toBe(schema);
@@ -30,7 +30,7 @@ describe('builtinSchema', () => {
     expect(() => builtinSchema('io.k8s.api.core.v1.Nothing')).toThrow('io.k8s.api.core.v1.Nothing');
   });
 
-  it('does not offer the messages that exist only on the wire', () => {
+  it('does not offer components that exist only in protobuf', () => {
     expect(builtinComponents()).not.toContain('io.k8s.api.core.v1.VolumeSource');
     expect(() => builtinSchema('io.k8s.api.core.v1.VolumeSource')).toThrow();
     expect(builtinSchema('io.k8s.api.core.v1.Volume').properties).toHaveProperty('emptyDir');
@@ -55,13 +55,13 @@ describe('builtinSchema', () => {
     'io.k8s.apimachinery.pkg.runtime.RawExtension',
     'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1',
     'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
-  ])('keeps everything inside %s', (component) => {
+  ])('preserves unknown fields of %s', (component) => {
     expect(builtinSchema(component)['x-kubernetes-preserve-unknown-fields']).toBe(true);
     expect(publishedSchema(component)).not.toHaveProperty('x-kubernetes-preserve-unknown-fields');
   });
 });
 
-describe('published properties', () => {
+describe('published schemas', () => {
   const reference = (component: string, extra: object = {}) => ({
     allOf: [{ $ref: `#/components/schemas/${component}` }],
     ...extra,
@@ -134,7 +134,7 @@ describe('published properties', () => {
       'maxReplicas',
       { type: 'integer', format: 'int32', default: 0 },
     ],
-  ])('%s %s', (component, property, expected) => {
+  ])('describe the property: %s %s', (component, property, expected) => {
     expect(withoutDescription(propertyOf(component, property))).toEqual(expected);
   });
 
@@ -143,7 +143,7 @@ describe('published properties', () => {
     [`${meta}.ObjectMeta`, 'creationTimestamp', `${meta}.Time`],
     ['io.k8s.api.coordination.v1.LeaseSpec', 'renewTime', `${meta}.MicroTime`],
     ['io.k8s.api.apps.v1.ControllerRevision', 'data', 'io.k8s.apimachinery.pkg.runtime.RawExtension'],
-  ])('%s %s refers to %s without a default', (component, property, target) => {
+  ])('refer from %s %s to %s without a default', (component, property, target) => {
     const { allOf, $ref, default: value } = propertyOf(component, property);
     expect([$ref ?? (allOf as { $ref: string }[])[0]!.$ref, value]).toEqual([
       `#/components/schemas/${target}`,
@@ -151,7 +151,7 @@ describe('published properties', () => {
     ]);
   });
 
-  it('writes the special types as upstream does', () => {
+  it('describe quantity and int-or-string as upstream does', () => {
     expect(withoutDescription(publishedSchema(quantity))).toEqual({ oneOf: [{ type: 'string' }, { type: 'number' }] });
     expect(withoutDescription(publishedSchema(intOrString))).toEqual({
       format: 'int-or-string',
@@ -177,11 +177,11 @@ describe('gvksOfComponent', () => {
     ['io.k8s.api.apps.v1.DeploymentList', [{ group: 'apps', version: 'v1', kind: 'DeploymentList' }]],
     ['io.k8s.apimachinery.pkg.apis.meta.v1.Status', [{ group: '', version: 'v1', kind: 'Status' }]],
     [podSpec, []],
-  ])('%s', (component, expected) => {
+  ])('lists the kinds of %s', (component, expected) => {
     expect(gvksOfComponent(component)).toEqual(expected);
   });
 
-  it('puts DeleteOptions into every group version', () => {
+  it('lists DeleteOptions in every group version', () => {
     const kinds = gvksOfComponent('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions');
     expect(kinds).toContainEqual({ group: 'autoscaling', version: 'v2', kind: 'DeleteOptions' });
     expect(kinds[0]).toEqual({ group: '', version: 'v1', kind: 'DeleteOptions' });

@@ -12,8 +12,8 @@ function fieldOf(line: string) {
   return readFields(source, readHeaders(source)[0]!)[0]!;
 }
 
-describe('type notation', () => {
-  it('finds the types with their flags and descriptions', () => {
+describe('the type notation', () => {
+  it('reads type headers with their flags and descriptions', () => {
     const headers = readHeaders(table('\nBoat kind nolist # swims\n  name  1  string\n\nRope atomic\n\nHull\n'));
     expect(headers.map(({ name, flags, description }) => [name, [...flags.keys()], description])).toEqual([
       ['Boat', ['kind', 'nolist'], 'swims'],
@@ -29,7 +29,7 @@ describe('type notation', () => {
     ['notes  4  map[string]string', { typeName: 'string', shape: 'map' }],
     ['...  5  Hull', { typeName: 'Hull', shape: 'inline' }],
     ['$ref  6  *string  # points elsewhere', { name: '$ref', description: 'points elsewhere' }],
-  ])('reads %s', (line, expected) => {
+  ])('reads the line %s', (line, expected) => {
     expect(fieldOf(line)).toMatchObject(expected);
   });
 
@@ -43,7 +43,7 @@ describe('type notation', () => {
     ]);
   });
 
-  it.each(['name string', 'name 1', 'name 1 []', 'name 1 map[int]string'])('refuses %s', (line) => {
+  it.each(['name string', 'name 1', 'name 1 []', 'name 1 map[int]string'])('refuses the line %s', (line) => {
     expect(() => fieldOf(line)).toThrow(`sea.Boat has a line that is not a field: ${line}`);
   });
 });
@@ -79,25 +79,28 @@ const special = new Set([
   'StringList',
 ]);
 
-describe.each(typeTables.map((source) => [`${source.alias} types`, source] as const))('%s', (_name, source) => {
-  const headers = readHeaders(source);
+describe.each(typeTables.map((source) => [`${source.alias} types`, source] as const))(
+  'the type tables of %s',
+  (_name, source) => {
+    const headers = readHeaders(source);
 
-  it('declare each type once', () => {
-    expect(new Set(headers.map((header) => header.name)).size).toBe(headers.length);
-  });
+    it('declare each type once', () => {
+      expect(new Set(headers.map((header) => header.name)).size).toBe(headers.length);
+    });
 
-  it('use known flags and types, and each field name and number once', () => {
-    for (const header of headers) {
-      const fields = readFields(source, header);
-      expect([...header.flags.keys()].filter((flag) => !typeFlags.has(flag))).toEqual([]);
-      expect(new Set(fields.map((field) => field.number)).size, header.name).toBe(fields.length);
-      const named = fields.filter((field) => field.shape !== 'inline').map((field) => field.name);
-      expect(new Set(named).size, header.name).toBe(named.length);
-      for (const field of fields) {
-        expect([...field.flags.keys()].filter((flag) => !fieldFlags.has(flag))).toEqual([]);
-        if (leaves.has(field.typeName) || special.has(field.typeName)) continue;
-        expect(() => resolveTypeName(source, field.typeName)).not.toThrow();
+    it('use known flags and types, and each field name and number once', () => {
+      for (const header of headers) {
+        const fields = readFields(source, header);
+        expect([...header.flags.keys()].filter((flag) => !typeFlags.has(flag))).toEqual([]);
+        expect(new Set(fields.map((field) => field.number)).size, header.name).toBe(fields.length);
+        const named = fields.filter((field) => field.shape !== 'inline').map((field) => field.name);
+        expect(new Set(named).size, header.name).toBe(named.length);
+        for (const field of fields) {
+          expect([...field.flags.keys()].filter((flag) => !fieldFlags.has(flag))).toEqual([]);
+          if (leaves.has(field.typeName) || special.has(field.typeName)) continue;
+          expect(() => resolveTypeName(source, field.typeName)).not.toThrow();
+        }
       }
-    }
-  });
-});
+    });
+  },
+);

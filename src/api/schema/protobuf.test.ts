@@ -53,13 +53,13 @@ describe('protobuf of the built-in kinds', () => {
     expect(hex(frame)).toBe(hex(bytesOf(watchFrame)));
   });
 
-  it.each(['v1', 'apps/v1', 'example.org/v1alpha1'])('knows DeleteOptions under %s', (apiVersion) => {
+  it.each(['v1', 'apps/v1', 'example.org/v1alpha1'])('encodes and decodes DeleteOptions under %s', (apiVersion) => {
     const object = { apiVersion, kind: 'DeleteOptions', propagationPolicy: 'Foreground', gracePeriodSeconds: 0 };
     const bytes = encodeKubernetesProtobuf(object, protobufRegistry);
     expect(decodeKubernetesProtobuf(bytes, protobufRegistry).object).toEqual(object);
   });
 
-  it('tells an unknown kind from broken bytes', () => {
+  it('distinguishes an unknown kind from damaged bytes', () => {
     const bytes = encodeKubernetesProtobuf({ apiVersion: 'v1', kind: 'ConfigMap' }, protobufRegistry);
     const renamed = Buffer.from(Buffer.from(bytes).toString('latin1').replace('ConfigMap', 'ConfigMop'), 'latin1');
     expect(errorOf(renamed)).toSatisfy(isUnregisteredKind);
@@ -67,7 +67,7 @@ describe('protobuf of the built-in kinds', () => {
     expect(errorOf(bytes.subarray(0, bytes.length - 5))).not.toSatisfy(isUnregisteredKind);
   });
 
-  it('answers any damage with a value or a ProtobufError', () => {
+  it('answers damaged bytes with a value or a ProtobufError', () => {
     const damage = fc.record({
       fixture: fc.constantFrom(...fixtures),
       edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), {
@@ -87,7 +87,7 @@ describe('protobuf of the built-in kinds', () => {
     );
   });
 
-  it('encodes whatever it decoded to something of the same meaning', () => {
+  it('encodes anything it decoded to bytes with the same meaning', () => {
     fc.assert(
       fc.property(fc.constantFrom(...fixtures), fc.nat(), fc.nat(255), (fixture, position, byte) => {
         const bytes = Buffer.from(fixture.protobuf, 'base64');

@@ -17,7 +17,7 @@ describe.skipIf(!available)('built-in schemas against kube-apiserver (set CAPSTA
     expect(Object.keys(published).filter((component) => !ours.has(component))).toEqual([]);
   });
 
-  it.each(Object.keys(published).sort())('%s', (component) => {
+  it.each(Object.keys(published).sort())('match kube-apiserver for %s', (component) => {
     const { 'x-kubernetes-group-version-kind': kinds, ...schema } = published[component]!;
     expect(normalize(publishedSchema(component))).toEqual(normalize(schema));
     const own = gvksOfComponent(component);

@@ -5,7 +5,7 @@ const classes = '/apis/networking.k8s.io/v1/ingressclasses';
 
 onTargets(targets, (on) => {
   describe('an Ingress that names no class', () => {
-    it('gets the default one, of several the first by name where they are as old', async () => {
+    it('gets the default class, the first by name among those of the same age', async () => {
       const { api, namespace, unique, cleanUp } = on();
       const path = (await namespace()).of('networking.k8s.io/v1', 'ingresses');
       const prefix = unique('class');

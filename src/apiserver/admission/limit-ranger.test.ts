@@ -42,10 +42,10 @@ const container = (resources: object = {}, more: object = {}): object => ({
 const resourcesOf = (pod: KubeObject): unknown[] =>
   asTyped<{ spec: { containers: { resources: unknown }[] } }>(pod).spec.containers.map((c) => c.resources);
 
-describe('a limit range fills in', () => {
+describe('LimitRanger defaulting', () => {
   const defaults = { type: 'Container', default: { cpu: '500m', memory: '256Mi' }, defaultRequest: { cpu: '100m' } };
 
-  it('what containers do not say, and tells so', () => {
+  it('fills in limits and requests that containers leave out, and records it in an annotation', () => {
     const pod = admit('pods', { containers: [container(), container({ limits: { cpu: '1' } }, { name: 'd' })] }, [
       [defaults],
     ]);
@@ -59,20 +59,20 @@ describe('a limit range fills in', () => {
     });
   });
 
-  it('nothing where everything is said', () => {
+  it('fills in nothing when a container sets its limits and requests', () => {
     const said = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1' } };
     const pod = admit('pods', { containers: [container(said)] }, [[defaults]]);
     expect(resourcesOf(pod)).toEqual([said]);
     expect(pod.metadata.annotations).toBeUndefined();
   });
 
-  it('nothing on updates', () => {
+  it('fills in nothing on updates', () => {
     const pod = admit('pods', { containers: [container()] }, [[defaults]], { operation: 'UPDATE' });
     expect(resourcesOf(pod)).toEqual([{}]);
   });
 });
 
-describe('a limit range refuses', () => {
+describe('LimitRanger validation', () => {
   const each = { type: 'Container', max: { cpu: '2' }, min: { cpu: '50m' }, maxLimitRequestRatio: { cpu: '10' } };
   const whole = { type: 'Pod', max: { cpu: '3' } };
 
@@ -131,11 +131,11 @@ describe('a limit range refuses', () => {
       [each, whole],
       '[maximum cpu usage per Container is 2, but limit is 4, maximum cpu usage per Pod is 3, but limit is 4]',
     ],
-  ])('%s', (_what, spec, limits, message) => {
+  ])('refuses %s', (_what, spec, limits, message) => {
     expect(() => admit('pods', spec, [limits])).toThrow(`pods "x" is forbidden: ${message}`);
   });
 
-  it('claims of the wrong size', () => {
+  it('refuses claims larger than the maximum or smaller than the minimum', () => {
     const limits = [{ type: 'PersistentVolumeClaim', max: { storage: '2Gi' }, min: { storage: '1Gi' } }];
     const claim = (storage: string): object => ({ resources: { requests: { storage } } });
     expect(() => admit('persistentvolumeclaims', claim('3Gi'), [limits])).toThrow(
@@ -147,7 +147,7 @@ describe('a limit range refuses', () => {
     expect(() => admit('persistentvolumeclaims', claim('2Gi'), [limits])).not.toThrow();
   });
 
-  it('nothing of an object that is going away', () => {
+  it('refuses nothing in updates of an object that is being deleted', () => {
     const limits = [{ type: 'PersistentVolumeClaim', max: { storage: '2Gi' } }];
     const oldObject = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } } as UnstructuredObject;
     const spec = { resources: { requests: { storage: '3Gi' } } };

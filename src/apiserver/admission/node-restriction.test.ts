@@ -143,7 +143,7 @@ const claims = PersistentVolumeClaims;
 const pods = Pods;
 const kubeletClient = 'kubernetes.io/kube-apiserver-client-kubelet';
 
-describe('a node may not', () => {
+describe('NodeRestriction', () => {
   it.each<[string, () => Promise<unknown>, string]>([
     ['create another node', () => n1.create(Nodes, node('n3'), by), 'node "n1" is not allowed to modify node "n3"'],
     [
@@ -265,18 +265,18 @@ describe('a node may not', () => {
       () => askCertificate('system:node:n2', kubeletClient),
       'can only create a node CSR with CN=system:node:n1',
     ],
-  ])('%s', async (_what, attempt, message) => {
+  ])('refuses a node that tries to: %s', async (_what, attempt, message) => {
     await expect(attempt()).rejects.toMatchObject({ code: 403, message: expect.stringContaining(message) as string });
   });
 
-  it('do anything without a name', async () => {
+  it('refuses a user whose name names no node', async () => {
     await expect(asNode('').create(Nodes, node('x'), by)).rejects.toThrow(
       'could not determine node from user "system:node:"',
     );
   });
 });
 
-describe('a node may', () => {
+describe('NodeRestriction for the node itself', () => {
   it.each<[string, () => Promise<unknown>]>([
     [
       'label itself as kubelets do',
@@ -292,7 +292,7 @@ describe('a node may', () => {
     ['have tokens its pods ask for', async () => token({ boundObjectRef: await boundTo('on1'), audiences: ['vault'] })],
     ['renew its certificate', () => askCertificate('system:node:n1', kubeletClient)],
     ['delete its pods', () => n1.delete(Pods, { namespace, name: 'on1' }, { gracePeriodSeconds: 0 })],
-  ])('%s', async (_what, attempt) => {
+  ])('allows a node to %s', async (_what, attempt) => {
     await attempt();
   });
 });

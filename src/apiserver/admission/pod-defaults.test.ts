@@ -41,11 +41,11 @@ function admit(spec: Record<string, unknown>, ...classes: PriorityClass[]): Unst
 describe('the priority of a pod', () => {
   const low: PriorityClass = { name: 'low', value: 10, preemptionPolicy: 'Never' };
 
-  it('is zero without a class', () => {
+  it('is zero when the pod names no class', () => {
     expect(admit({}, low)).toEqual({ priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
   });
 
-  it('is that of the class it names', () => {
+  it('is the value of the class that the pod names', () => {
     expect(admit({ priorityClassName: 'low' }, low)).toEqual({
       priorityClassName: 'low',
       priority: 10,
@@ -53,7 +53,7 @@ describe('the priority of a pod', () => {
     });
   });
 
-  it('is that of the lowest default class', () => {
+  it('is the value of the lowest default class', () => {
     const defaults = [
       { name: 'high', value: 20, globalDefault: true },
       { name: 'mid', value: 15, globalDefault: true },
@@ -61,20 +61,20 @@ describe('the priority of a pod', () => {
     expect(admit({}, low, ...defaults)).toMatchObject({ priorityClassName: 'mid', priority: 15 });
   });
 
-  it('cannot name a class that does not exist', () => {
+  it('is refused when the class does not exist', () => {
     expect(() => admit({ priorityClassName: 'none' }, low)).toThrow(
       'pods "p" is forbidden: no PriorityClass with name none was found',
     );
   });
 
-  it('cannot be set against the class', () => {
+  it('is refused when it differs from the value of the class', () => {
     expect(() => admit({ priorityClassName: 'low', priority: 11 }, low)).toThrow(
       'priority admission controller computed 10',
     );
     expect(admit({ priorityClassName: 'low', priority: 10 }, low)).toMatchObject({ priority: 10 });
   });
 
-  it('stays when an update leaves it out', () => {
+  it('stays unchanged when an update leaves it out', () => {
     const decided = { priority: 10, preemptionPolicy: 'Never' };
     const oldObject = podRequest(decided).object!;
     const request = podRequest({}, { operation: 'UPDATE', oldObject });
@@ -82,7 +82,7 @@ describe('the priority of a pod', () => {
     expect(request.object?.spec).toEqual(decided);
   });
 
-  it('is decided only when pods are created', () => {
+  it('is decided only when a pod is created', () => {
     const chain = new AdmissionChain();
     chain.add(podPriority(storeOf()));
     const isTouched = (more: Partial<AdmissionRequest>): boolean => {
@@ -118,7 +118,7 @@ describe('the tolerations of a pod', () => {
       ['node.kubernetes.io/not-ready', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
     ],
     [[{ operator: 'Exists' }], [undefined]],
-  ])('%j become those for the keys %j', (given, keys) => {
+  ])('%j are completed to the keys %j', (given, keys) => {
     expect(keysOf(given)).toEqual(keys);
   });
 });

@@ -55,7 +55,7 @@ describe('the service account of a pod', () => {
     });
   });
 
-  it('is the default one, with its token mounted into every container', async () => {
+  it('is the default account, with its token mounted into every container', async () => {
     const spec = await admitted({
       initContainers: [{ name: 'i', image: 'i' }],
       containers: [
@@ -89,22 +89,22 @@ describe('the service account of a pod', () => {
   it.each([
     ['the pod', { automountServiceAccountToken: false }],
     ['the account', { serviceAccountName: 'puller' }],
-  ])('has no token mounted when %s does not want it', async (_who, spec) => {
+  ])('mounts no token when %s does not want it', async (_who, spec) => {
     expect((await admitted(spec)).volumes).toBeUndefined();
   });
 
-  it('mounts the token where its pod wants it though the account does not', async () => {
+  it('mounts the token when the pod asks for it although the account does not', async () => {
     const spec = await admitted({ serviceAccountName: 'puller', automountServiceAccountToken: true });
     expect(spec.volumes).toHaveLength(1);
   });
 
-  it('takes a volume of that name as brought by the pod', async () => {
+  it('uses a token volume that the pod brings itself', async () => {
     const spec = await admitted({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] });
     expect(spec.volumes).toEqual([{ name: 'kube-api-access-mine', emptyDir: {} }]);
     expect(spec.containers[0]!.volumeMounts).toMatchObject([{ name: 'kube-api-access-mine' }]);
   });
 
-  it('gives its pull secrets to pods that name none', async () => {
+  it('adds its pull secrets to pods that name none', async () => {
     expect(await admitted({ serviceAccountName: 'puller' })).toMatchObject({ imagePullSecrets: [{ name: 'pull' }] });
     const own = { serviceAccountName: 'puller', imagePullSecrets: [{ name: 'own' }] };
     expect(await admitted(own)).toMatchObject({ imagePullSecrets: [{ name: 'own' }] });
@@ -147,24 +147,24 @@ describe('the service account of a pod', () => {
       mirror,
       'a mirror pod may not use ServiceAccountToken volume projections',
     ],
-  ])('refuses %j', async (spec, more, message) => {
+  ])('refuses a pod with %j', async (spec, more, message) => {
     const answer = await createPod(spec, more);
     expect(answer.status).toBe(403);
     expect(answer.body['message']).toMatch(/^pods "p\d+" is forbidden: /);
     expect(answer.body['message']).toContain(message);
   });
 
-  it('allows the secrets it references', async () => {
+  it('allows a pod to use the secrets that a strict account references', async () => {
     await admitted({ serviceAccountName: 'strict', volumes: [{ name: 's', secret: { secretName: 'mine' } }] });
   });
 
-  it('is not given to mirrors of static pods', async () => {
+  it('is not set on mirrors of static pods', async () => {
     const spec = await admitted({ nodeName: 'n' }, mirror);
     expect(spec.serviceAccountName).toBeUndefined();
     expect(spec.volumes).toBeUndefined();
   });
 
-  it('is waited for where it is about to be created', async () => {
+  it('is waited for while it is about to be created', async () => {
     const api = server.api();
     await api.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } });
     const pod = createPod({}, { namespace: 'fresh' });
@@ -176,7 +176,7 @@ describe('the service account of a pod', () => {
     expect((await pod).status).toBe(201);
   });
 
-  it('is missed after a while where nobody creates it', async () => {
+  it('is reported as not found with 403 when nobody creates it in time', async () => {
     const api = server.api();
     await api.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bare' } });
     const answer = await createPod({}, { namespace: 'bare' });

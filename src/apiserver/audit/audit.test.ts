@@ -68,7 +68,7 @@ describe('createAuditor', () => {
     ]);
   });
 
-  it('records refusals, long answers and who acts as whom', () => {
+  it('records refusals, long-running responses and impersonators', () => {
     const { events, auditor } = recorder();
     const trail = auditor.begin({
       auditId: 'id',
@@ -88,7 +88,7 @@ describe('createAuditor', () => {
     });
   });
 
-  it('leaves out what nobody wants to read', () => {
+  it('leaves out events of level None and stages that are omitted', () => {
     const quiet = recorder({ levelOf: ({ verb }) => (verb === 'create' ? 'None' : 'Metadata') });
     quiet.auditor.begin({ auditId: 'id', uri: '/x', attributes }).completed({ code: 200 });
     expect(quiet.events).toEqual([]);
@@ -125,7 +125,7 @@ describe('fileAuditSink', () => {
       .filter((line) => line !== '')
       .map((line) => (JSON.parse(line) as AuditEvent).auditID);
 
-  it('appends one line per event, in order, across restarts', async () => {
+  it('appends one line per event in order, also after a restart', async () => {
     for (const half of [
       [1, 2, 3],
       [4, 5],
@@ -138,7 +138,7 @@ describe('fileAuditSink', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('puts full files aside and keeps only so many', async () => {
+  it('rotates full files and keeps only a limited number', async () => {
     const lineBytes = Buffer.byteLength(`${JSON.stringify(event('00'))}\n`);
     const sink = fileAuditSink({ path, maxBytes: lineBytes * 2, maxFiles: 2 });
     for (let i = 10; i < 19; i++) sink.record(event(String(i)));
@@ -149,7 +149,7 @@ describe('fileAuditSink', () => {
     expect(await ids(`${path}.2`)).toEqual(['14', '15']);
   });
 
-  it('drops events rather than memory or time, and says so', async () => {
+  it('drops events when its buffer is full, and reports it', async () => {
     const problems: string[] = [];
     const sink = fileAuditSink({ path, maxBufferedBytes: 300, onProblem: (message) => problems.push(message) });
     for (let i = 0; i < 50; i++) sink.record(event(String(i)));
@@ -160,7 +160,7 @@ describe('fileAuditSink', () => {
     expect(problems).toEqual([`audit log ${path} could not keep up, ${50 - written} events dropped`]);
   });
 
-  it('reports a file that cannot be written and goes on', async () => {
+  it('reports a file that cannot be written and keeps running', async () => {
     const problems: string[] = [];
     const sink = fileAuditSink({ path: join(directory, '\0'), onProblem: (message) => problems.push(message) });
     sink.record(event('1'));
@@ -168,7 +168,7 @@ describe('fileAuditSink', () => {
     expect(problems).toEqual([expect.stringContaining('1 events lost')]);
   });
 
-  it('takes nothing after it was closed', async () => {
+  it('ignores events after it was closed', async () => {
     const sink = fileAuditSink({ path });
     sink.record(event('1'));
     await sink.close();

@@ -26,7 +26,7 @@ const review = (spec: AccessReviewSpec, metadata = {}): AccessReview => ({
 const pods = { verb: 'get', resource: 'pods' };
 
 describe('SubjectAccessReview', () => {
-  it('tells the decision and its reason', () => {
+  it('answers with the decision and its reason', () => {
     const spec = { groups: ['system:authenticated'], nonResourceAttributes: { verb: 'get', path: '/healthz' } };
     expect(answerSubjectAccessReview(review(spec), authorizer)).toEqual({
       ...review(spec),
@@ -43,7 +43,7 @@ describe('SubjectAccessReview', () => {
     expect(answerSubjectAccessReview(review(root), authorizer).status).toEqual({ allowed: true });
   });
 
-  it('says when it was denied rather than not allowed', () => {
+  it('distinguishes denied from not allowed', () => {
     const denying: Authorizer = { ...authorizer, authorize: () => ({ decision: 'deny', reason: 'no' }) };
     expect(answerSubjectAccessReview(review({ user: 'zoe', resourceAttributes: pods }), denying).status).toEqual({
       allowed: false,
@@ -52,7 +52,7 @@ describe('SubjectAccessReview', () => {
     });
   });
 
-  it('asks for what the spec says, selectors included', () => {
+  it('asks the authorizer about the attributes of the spec, selectors included', () => {
     let asked: AuthorizationAttributes | undefined;
     const recording: Authorizer = {
       ...authorizer,
@@ -92,7 +92,7 @@ describe('SubjectAccessReview', () => {
     });
   });
 
-  it('mentions selectors it cannot read', () => {
+  it('reports selectors that it cannot parse', () => {
     const spec = { user: 'zoe', resourceAttributes: { ...pods, fieldSelector: { rawSelector: 'x' } } };
     expect(answerSubjectAccessReview(review(spec), authorizer).status).toEqual({
       allowed: false,
@@ -128,7 +128,7 @@ describe('SubjectAccessReview', () => {
         "Required value: must be specified when `operator` is 'In' or 'NotIn'",
       ],
     ],
-  ])('refuses %j', (spec, messages) => {
+  ])('refuses the spec %j', (spec, messages) => {
     expect(() => answerSubjectAccessReview(review(spec), authorizer)).toThrow(
       expect.objectContaining({
         code: 422,
@@ -141,7 +141,7 @@ describe('SubjectAccessReview', () => {
     );
   });
 
-  it('refuses metadata', () => {
+  it('refuses a review with metadata', () => {
     expect(() =>
       answerSubjectAccessReview(review({ user: 'a', resourceAttributes: pods }, { name: 'x' }), authorizer),
     ).toThrow('metadata: Invalid value: {"name":"x"}: must be empty');
@@ -152,7 +152,7 @@ describe('LocalSubjectAccessReview', () => {
   const local = (spec: AccessReviewSpec) =>
     answerLocalSubjectAccessReview(review(spec, { namespace: 'a' }), authorizer);
 
-  it('is about its own namespace only', () => {
+  it('answers only about its own namespace', () => {
     expect(local({ user: 'zoe', resourceAttributes: { ...pods, namespace: 'a' } }).status).toEqual({ allowed: false });
     expect(() => local({ user: 'zoe', resourceAttributes: { ...pods, namespace: 'x' } })).toThrow(
       'spec.resourceAttributes.namespace: Invalid value: "x": must match metadata.namespace',
@@ -164,7 +164,7 @@ describe('LocalSubjectAccessReview', () => {
 });
 
 describe('SelfSubjectAccessReview', () => {
-  it('asks for the requesting user, whatever the spec says', () => {
+  it('asks about the requesting user, whatever the spec contains', () => {
     const user = { name: 'root', groups: ['system:masters'] };
     const spec = { user: 'zoe', resourceAttributes: pods };
     expect(answerSelfSubjectAccessReview(review(spec), user, authorizer).status).toEqual({ allowed: true });
@@ -197,13 +197,13 @@ describe('SelfSubjectRulesReview', () => {
     });
   });
 
-  it('needs a namespace', () => {
+  it('answers 400 without a namespace', () => {
     expect(() => rules('')).toThrow(expect.objectContaining({ code: 400, message: 'no namespace on request' }));
   });
 });
 
 describe('unionAuthorizer', () => {
-  it('joins the reasons of those without opinion and stops at the first decision', () => {
+  it('joins the reasons of authorizers without opinion and stops at the first decision', () => {
     const say = (decision: 'allow' | 'deny' | 'noOpinion', reason: string): Authorizer => ({
       ...mastersAuthorizer,
       authorize: () => ({ decision, reason }),

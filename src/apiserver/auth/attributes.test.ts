@@ -47,7 +47,7 @@ describe('forbiddenError', () => {
       'pods is forbidden: User "&lt;b&gt;&amp;\\"é" cannot list resource "pods" in API group "" in the namespace "default"',
       { kind: 'pods' },
     ],
-  ])('words %j as kube-apiserver does', (changes, message, details) => {
+  ])('phrases %j as kube-apiserver does', (changes, message, details) => {
     expect(forbiddenError({ ...base, ...changes }).status).toEqual({
       kind: 'Status',
       apiVersion: 'v1',

@@ -27,20 +27,20 @@ describe('bearerToken', () => {
     ['Basic abc', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('%j carries %j', (header, token) => {
+  ])('reads from the header %j the token %j', (header, token) => {
     expect(bearerToken(header)).toBe(token);
   });
 });
 
 describe('createAuthenticator', () => {
-  it('adds system:authenticated and hands out one object per user', () => {
+  it('adds system:authenticated and returns the same object for the same user', () => {
     const authenticator = createAuthenticator({ tokens });
     const user = authenticator.authenticate(withToken('Bearer secret'));
     expect(user).toEqual({ name: 'zoe', uid: '1', groups: ['devs', 'system:authenticated'] });
     expect(authenticator.authenticate(withToken('Bearer secret'))).toBe(user);
   });
 
-  it('refuses unknown tokens, also where anonymous requests are allowed', () => {
+  it('refuses unknown tokens, even when anonymous requests are allowed', () => {
     const authenticator = createAuthenticator({ tokens, anonymous: true });
     expect(authenticator.authenticate(withToken('Bearer wrong'))).toBeUndefined();
     expect(authenticator.authenticate(withToken(undefined))).toEqual({
@@ -49,11 +49,11 @@ describe('createAuthenticator', () => {
     });
   });
 
-  it('refuses requests without credentials unless told otherwise', () => {
+  it('refuses requests without credentials unless anonymous requests are allowed', () => {
     expect(createAuthenticator({ tokens }).authenticate(withToken(undefined))).toBeUndefined();
   });
 
-  it('tells why a token was refused', () => {
+  it('reports why a token was refused', () => {
     const picky = createAuthenticator({ tokens: [...tokens, () => ({ error: 'too old' })] });
     expect(picky.authenticateToken('wrong')).toEqual({ error: '[invalid bearer token, too old]' });
     expect(createAuthenticator({ tokens }).authenticateToken('wrong')).toEqual({ error: 'invalid bearer token' });
@@ -103,7 +103,7 @@ describe('clientCertificateAuthenticator', () => {
     return peer;
   }
 
-  it('reads user and groups from a verified certificate, until it expires', async () => {
+  it('reads user and groups from a verified certificate until it expires', async () => {
     const authority = await createAuthority({ commonName: 'ca', clock });
     const client = await issueCertificate({
       authority,
@@ -133,7 +133,7 @@ describe('clientCertificateAuthenticator', () => {
     expect(authenticator.authenticate({ authorization: undefined, socket })).toBeUndefined();
   });
 
-  it('refuses certificates of another authority and certificates for servers', async () => {
+  it('refuses certificates of another authority and server certificates', async () => {
     const authority = await createAuthority({ commonName: 'ca', clock });
     const stranger = await createAuthority({ commonName: 'ca', clock });
     const certificates = clientCertificateAuthenticator({ authorities: authority.certificate, clock });
@@ -143,7 +143,7 @@ describe('clientCertificateAuthenticator', () => {
     expect(certificates(await connection(authority, server))).toHaveProperty('error');
   });
 
-  it('does not believe TLS alone: the chain must end at our own authority', async () => {
+  it('refuses a certificate that TLS accepted but another authority signed', async () => {
     const authority = await createAuthority({ commonName: 'ca', clock });
     const other = await createAuthority({ commonName: 'other', clock });
     const client = await issueCertificate({ authority: other, commonName: 'x', usages: ['client'], clock });
@@ -154,7 +154,7 @@ describe('clientCertificateAuthenticator', () => {
     });
   });
 
-  it('has no opinion without a certificate or without a name in it', async () => {
+  it('has no opinion without a certificate or when its common name is empty', async () => {
     const authority = await createAuthority({ commonName: 'ca', clock });
     const certificates = clientCertificateAuthenticator({ authorities: authority.certificate, clock });
     expect(certificates(await connection(authority, undefined))).toBeUndefined();

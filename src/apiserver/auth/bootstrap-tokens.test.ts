@@ -23,11 +23,11 @@ function outcome(data: Record<string, string>, changes: Partial<SecretObject> = 
 }
 
 describe('bootstrap tokens', () => {
-  it('name a bootstrap user', () => {
+  it('authenticate the user system:bootstrap:<id>', () => {
     expect(outcome(good)).toEqual({ user: { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] } });
   });
 
-  it('may add groups of their own kind', () => {
+  it('may add groups below system:bootstrappers', () => {
     const extra = 'system:bootstrappers:kubeadm:default-node-token,system:bootstrappers:a';
     expect(outcome({ ...good, 'auth-extra-groups': extra })).toMatchObject({
       user: {
@@ -52,11 +52,11 @@ describe('bootstrap tokens', () => {
     ['an expiry in the past', [{ ...good, expiration: '2025-12-31T23:59:59Z' }]],
     ['an expiry that is no date', [{ ...good, expiration: 'soon' }]],
     ['an expiry without a time', [{ ...good, expiration: '2099-01-01' }]],
-  ])('are unknown with %s', (_, parameters) => {
+  ])('are refused with %s', (_, parameters) => {
     expect(outcome(...parameters)).toBeUndefined();
   });
 
-  it('are good until they expire', () => {
+  it('are accepted until they expire', () => {
     expect(outcome({ ...good, expiration: '2026-01-01T00:00:01Z' })).toHaveProperty('user');
   });
 });

@@ -11,7 +11,7 @@ const authenticator = createAuthenticator({
 const review = (spec: object) => ({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec });
 
 describe('TokenReview', () => {
-  it('tells whose token it is', () => {
+  it('answers with the user and audiences of a valid token', () => {
     expect(answerTokenReview(review({ token: 'good' }), authenticator).status).toEqual({
       authenticated: true,
       user: { username: 'zoe', uid: '1', groups: ['g', 'system:authenticated'], extra: { a: ['b'] } },
@@ -22,14 +22,14 @@ describe('TokenReview', () => {
     ]);
   });
 
-  it('tells why it is nobody’s', () => {
+  it('answers with an error for an invalid token', () => {
     expect(answerTokenReview(review({ token: 'bad' }), authenticator).status).toEqual({
       user: {},
       error: 'invalid bearer token',
     });
   });
 
-  it('needs a token', () => {
+  it('refuses a review without a token', () => {
     expect(() => answerTokenReview(review({}), authenticator)).toThrow(
       expect.objectContaining({ code: 400, message: 'token is required for TokenReview in authentication' }),
     );
@@ -37,7 +37,7 @@ describe('TokenReview', () => {
 });
 
 describe('SelfSubjectReview', () => {
-  it('tells who asks', () => {
+  it('answers with the requesting user', () => {
     const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} };
     expect(answerSelfSubjectReview(asked, { name: 'zoe', groups: [] }, Date.UTC(2026, 0, 1))).toEqual({
       ...asked,

@@ -8,7 +8,7 @@ const admin: UserInfo = { name: 'admin', groups: ['system:masters'] };
 const as = (...headers: string[]) => impersonatedUser(headers, admin, alwaysAllowAuthorizer);
 
 describe('impersonatedUser', () => {
-  it('leaves ordinary requests alone', () => {
+  it('returns no other user for requests without impersonation headers', () => {
     expect(as('Accept', '*/*', 'If-None-Match', '"impersonate-user"')).toBe(admin);
     expect(as()).toBe(admin);
   });
@@ -41,15 +41,18 @@ describe('impersonatedUser', () => {
     ],
     [['Impersonate-User', 'system:anonymous'], { name: 'system:anonymous', groups: ['system:unauthenticated'] }],
     [['Impersonate-User', Buffer.from('zoë').toString('latin1')], { name: 'zoë', groups: ['system:authenticated'] }],
-  ])('%j makes the user %j', (headers, expected) => {
+  ])('%j impersonates the user %j', (headers, expected) => {
     expect(as(...headers)).toEqual(expected);
   });
 
-  it.each(['Impersonate-Group', 'Impersonate-Uid', 'Impersonate-Extra-a'])('refuses %s without a user', (header) => {
-    expect(() => as(header, 'x')).toThrow(expect.objectContaining({ code: 500 }));
-  });
+  it.each(['Impersonate-Group', 'Impersonate-Uid', 'Impersonate-Extra-a'])(
+    'refuses %s without Impersonate-User',
+    (header) => {
+      expect(() => as(header, 'x')).toThrow(expect.objectContaining({ code: 500 }));
+    },
+  );
 
-  it('asks for every part and stops at the first that is not allowed', () => {
+  it('checks permission for every part and stops at the first that is not allowed', () => {
     const asked: Partial<AuthorizationAttributes>[] = [];
     const authorizer: Authorizer = {
       authorize: (attributes) => {

@@ -44,8 +44,8 @@ async function createToken(id: string, more: Record<string, string> = {}): Promi
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 const whoAmI = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-describe('a machine that joins', () => {
-  it('is known by its bootstrap token', async () => {
+describe('a joining machine', () => {
+  it('is authenticated by its bootstrap token', async () => {
     const groups = 'system:bootstrappers:kubeadm:default-node-token';
     const token = await createToken('abcdef', { 'auth-extra-groups': groups });
     const answer = await server.anonymous({ token }).post(whoAmI, review);
@@ -59,12 +59,12 @@ describe('a machine that joins', () => {
   it.each<[string, string, Record<string, string>]>([
     ['of another purpose', 'aaaaaa', { 'usage-bootstrap-authentication': 'false' }],
     ['that has ended', 'bbbbbb', { expiration: '2020-01-01T00:00:00Z' }],
-  ])('is not known by a token %s', async (_what, id, more) => {
+  ])('is refused with a token %s', async (_what, id, more) => {
     const token = await createToken(id, more);
     expect((await server.anonymous({ token }).post(whoAmI, review)).status).toBe(401);
   });
 
-  it('reads about the cluster before it is known, where a role lets everybody', async () => {
+  it('reads cluster-info without credentials when a role allows anonymous users', async () => {
     const path = '/api/v1/namespaces/kube-public/configmaps/cluster-info';
     const metadata = { name: 'cluster-info', namespace: 'kube-public' };
     await create('configmaps', configMap('cluster-info', { data: { kubeconfig: 'x' }, metadata }));
@@ -88,8 +88,8 @@ describe('a machine that joins', () => {
   });
 });
 
-describe('a server that no machines join', () => {
-  it('does not know bootstrap tokens', async () => {
+describe('an API server with bootstrap tokens disabled', () => {
+  it('refuses bootstrap tokens', async () => {
     const closed = await startTestServer({ access: { mode: 'RBAC', bootstrapTokens: false } });
     try {
       const token = 'abcdef.0123456789abcdef';

@@ -79,11 +79,11 @@ describe('nodeAuthorizer', () => {
     [{ group: 'certificates.k8s.io', resource: 'certificatesigningrequests', verb: 'create' }, 'allow'],
     [{ resource: 'namespaces', verb: 'list' }, 'noOpinion'],
     [{ resourceRequest: false, path: '/metrics' }, 'noOpinion'],
-  ])('%j: %s', (changes, expected) => {
+  ])('answers a request with %j: %s', (changes, expected) => {
     expect(ask(changes)).toBe(expected);
   });
 
-  it('has no opinion on other users, however they call themselves', () => {
+  it('has no opinion on users that are not nodes, whatever their names', () => {
     expect(ask({ user: { name: 'system:node:n1', groups: [] }, resource: 'nodes', name: 'n1' })).toBe('noOpinion');
     expect(ask({ user: { name: 'zoe', groups: ['system:nodes'] }, resource: 'nodes', name: 'n1' })).toBe('noOpinion');
     expect(ask({ user: { name: 'system:node:', groups: ['system:nodes'] }, resource: 'services' })).toBe(

@@ -58,7 +58,7 @@ const used: [NodeRelatedKind, string][] = [
 ];
 
 describe('NodeRelationIndex', () => {
-  it('relates a node to everything its pods use, and to nothing else', () => {
+  it('relates a node to everything that its pods use, and to nothing else', () => {
     const index = new NodeRelationIndex();
     index.setPod(pod('p', 'n1'));
     for (const [kind, name] of used) {
@@ -69,7 +69,7 @@ describe('NodeRelationIndex', () => {
     expect(index.related('n1', 'secret', 'a', 'unused')).toBe(false);
   });
 
-  it('forgets with the last pod that uses an object', () => {
+  it('drops a relation with the last pod that uses the object', () => {
     const index = new NodeRelationIndex();
     index.setPod(pod('p', 'n1'));
     index.setPod(pod('q', 'n1'));
@@ -80,7 +80,7 @@ describe('NodeRelationIndex', () => {
     expect(index.related('n1', 'secret', 'a', 'pull')).toBe(false);
   });
 
-  it('gives nothing for pods without a node and for mirrors of static pods but themselves', () => {
+  it('relates nothing to pods without a node, and only the pod itself to mirrors of static pods', () => {
     const index = new NodeRelationIndex();
     index.setPod(pod('p', ''));
     expect(index.related('', 'pod', 'a', 'p')).toBe(false);
@@ -89,7 +89,7 @@ describe('NodeRelationIndex', () => {
     expect(index.related('n1', 'secret', 'a', 'pull')).toBe(false);
   });
 
-  it('follows claims to volumes and the secrets of their drivers', () => {
+  it('follows claims to their volumes and to the secrets of CSI drivers', () => {
     const index = new NodeRelationIndex();
     index.setPod(pod('p', 'n1'));
     index.setPersistentVolume({
@@ -111,7 +111,7 @@ describe('NodeRelationIndex', () => {
     expect(index.related('n1', 'secret', 's', 'stage')).toBe(false);
   });
 
-  it('knows the attachments made for a node', () => {
+  it('relates volume attachments to their node', () => {
     const index = new NodeRelationIndex();
     index.setVolumeAttachment({ ...meta('va'), spec: { nodeName: 'n1' } });
     expect(index.related('n1', 'volumeattachment', '', 'va')).toBe(true);

@@ -16,7 +16,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const plain = Buffer.from('{"password":"hunter2"}');
 
 describe('secretSealer', () => {
-  it('makes a key file for its owner only, once', async () => {
+  it('creates a key file readable by its owner only, and reuses it', async () => {
     const first = await secretSealer({ keyFile });
     expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
     const second = await secretSealer({ keyFile });
@@ -24,7 +24,7 @@ describe('secretSealer', () => {
     expect(Buffer.from(second.open('k', first.seal('k', plain)))).toEqual(plain);
   });
 
-  it('opens whatever it sealed, and shows none of it', async () => {
+  it('opens what it sealed, and the sealed bytes reveal nothing', async () => {
     const sealer = await secretSealer({ keyFile });
     fc.assert(
       fc.property(fc.string(), fc.uint8Array({ minLength: 8, maxLength: 64 }), (key, bytes) => {
@@ -37,12 +37,12 @@ describe('secretSealer', () => {
     );
   });
 
-  it('never seals the same way twice', async () => {
+  it('seals the same value differently every time', async () => {
     const sealer = await secretSealer({ keyFile });
     expect(sealer.seal('k', plain)).not.toEqual(sealer.seal('k', plain));
   });
 
-  it('notices any changed byte and a value moved to another place', async () => {
+  it('detects a changed byte and a value moved to another key', async () => {
     const sealer = await secretSealer({ keyFile });
     const sealed = Buffer.from(sealer.seal('k', plain));
     expect(() => sealer.open('other', sealed)).toThrow(expect.objectContaining({ code: 'CAP_SEALED_VALUE_DAMAGED' }));
@@ -58,12 +58,12 @@ describe('secretSealer', () => {
     );
   });
 
-  it('tells plain values from sealed ones', () => {
+  it('distinguishes plain values from sealed ones', () => {
     expect(isSealed(plain)).toBe(false);
     expect(isSealed(Buffer.alloc(0))).toBe(false);
   });
 
-  it('seals with a new key after rotation and still opens the old values', async () => {
+  it('seals with the new key after rotation and still opens older values', async () => {
     const before = await secretSealer({ keyFile });
     const old = before.seal('k', plain);
     const id = await rotateSealingKey({ keyFile });
@@ -76,7 +76,7 @@ describe('secretSealer', () => {
     );
   });
 
-  it('names the file and the cure when the key is not there', async () => {
+  it('names the key file and hints at the backup when the key is missing', async () => {
     const sealed = (await secretSealer({ keyFile })).seal('/secrets/a/b', plain);
     await rm(keyFile);
     const other = await secretSealer({ keyFile });
@@ -98,7 +98,7 @@ describe('secretSealer', () => {
     },
   );
 
-  it('reads what it wrote', async () => {
+  it('writes a comment line and one line per key', async () => {
     await secretSealer({ keyFile });
     expect(await readFile(keyFile, 'utf8')).toMatch(/^#.*\n[0-9a-f]{16} [A-Za-z0-9+/]{43}=\n$/);
   });

@@ -50,7 +50,7 @@ beforeEach(() => {
 });
 
 describe('tokens of service accounts', () => {
-  it('name their account, its groups and the credential', () => {
+  it('authenticate their account with its groups and credential id', () => {
     const { token, expiresAt } = issuer.issueServiceAccountToken(account);
     expect(expiresAt).toBe(clock.now() + 3600_000);
     const authenticate = authenticator();
@@ -67,7 +67,7 @@ describe('tokens of service accounts', () => {
     expect((authenticate(token) as { user: object }).user).toBe((outcome as { user: object }).user);
   });
 
-  it('carry the pod and node they are bound to', () => {
+  it('carry the pod and the node they are bound to', () => {
     const { token } = issuer.issueServiceAccountToken({
       ...account,
       bound: { kind: 'Pod', object: { name: 'p', uid: 'u2' }, node: { name: 'n', uid: 'u4' } },
@@ -87,7 +87,7 @@ describe('tokens of service accounts', () => {
     expect(authenticator()(token)).toHaveProperty('user');
   });
 
-  it('end when they expire, with a minute of grace for other clocks', async () => {
+  it('expire with one minute of grace for clock skew', async () => {
     const { token } = issuer.issueServiceAccountToken({ ...account, expirationSeconds: 600 });
     const authenticate = authenticator();
     await clock.advance(659_000);
@@ -96,7 +96,7 @@ describe('tokens of service accounts', () => {
     expect(authenticate(token)).toEqual({ error: 'service account token has expired' });
   });
 
-  it('are not good before their time', () => {
+  it('are refused before their validity begins', () => {
     const { token } = issuer.issueServiceAccountToken(account);
     clock = new ManualClock(clock.now() - 120_000);
     expect(authenticator()(token)).toEqual({ error: 'service account token is not valid yet' });
@@ -117,7 +117,7 @@ describe('tokens of service accounts', () => {
       object('Pod', 'p', 'new'),
       'pod UID (new) does not match service account pod ref claim (u2)',
     ],
-  ])('end at once when %s', (_, name, replacement, error) => {
+  ])('are refused at once when %s', (_, name, replacement, error) => {
     const { token } = issuer.issueServiceAccountToken({
       ...account,
       bound: { kind: 'Pod', object: { name: 'p', uid: 'u2' } },
@@ -129,7 +129,7 @@ describe('tokens of service accounts', () => {
     expect(authenticate(token)).toEqual({ error });
   });
 
-  it.each(['Secret', 'Node'] as const)('bound to a %s end with it', (kind) => {
+  it.each(['Secret', 'Node'] as const)('are refused once the %s they are bound to is gone', (kind) => {
     const name = kind === 'Secret' ? 's' : 'n';
     const uid = kind === 'Secret' ? 'u3' : 'u4';
     const { token } = issuer.issueServiceAccountToken({ ...account, bound: { kind, object: { name, uid } } });
@@ -139,7 +139,7 @@ describe('tokens of service accounts', () => {
     expect(authenticate(token)).toEqual({ error: 'service account token has been invalidated' });
   });
 
-  it('are good only for their audiences', () => {
+  it('are accepted only for their audiences', () => {
     const { token } = issuer.issueServiceAccountToken({ ...account, audiences: ['vault', 'other'] });
     expect(authenticator()(token)).toEqual({
       error: `token audiences ["vault" "other"] is invalid for the target audiences ["${issuerUrl}"]`,
@@ -147,14 +147,14 @@ describe('tokens of service accounts', () => {
     expect(authenticator()(token, ['vault', 'x'])).toMatchObject({ audiences: ['vault'] });
   });
 
-  it('of other issuers and other things are left to others', () => {
+  it('get no opinion when they come from another issuer or are no JWT', () => {
     const foreign = signJwt(key, { iss: 'https://elsewhere', sub: 'x' });
     for (const token of [foreign, 'abc', 'a.b.c', '', '..', 'e30.e30.']) {
       expect(authenticator()(token)).toBeUndefined();
     }
   });
 
-  it('with a broken, foreign, missing or swapped signature are refused', async () => {
+  it('are refused with a broken, foreign, missing or swapped signature', async () => {
     const { token } = issuer.issueServiceAccountToken(account);
     const [header, payload, signature] = token.split('.') as [string, string, string];
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -171,13 +171,13 @@ describe('tokens of service accounts', () => {
     for (const one of forged) expect(authenticator()(one)).toEqual({ error: 'invalid signature' });
   });
 
-  it('have one spelling only', () => {
+  it('are accepted in one spelling only, without padding or spaces', () => {
     const { token } = issuer.issueServiceAccountToken(account);
     expect(authenticator()(`${token}=`)).toBeUndefined();
     expect(authenticator()(` ${token}`)).toBeUndefined();
   });
 
-  it('signed with an older key are good while that key is kept', async () => {
+  it('are accepted from an older key while that key is kept', async () => {
     const newer = jwtSigningKey((await generateKeys('RSA-2048')).privateKey);
     const { token } = issuer.issueServiceAccountToken(account);
     expect(authenticator([newer, key])(token)).toHaveProperty('user');
@@ -185,7 +185,7 @@ describe('tokens of service accounts', () => {
   });
 });
 
-describe('tokens kept in Secrets', () => {
+describe('service account tokens stored in Secrets', () => {
   const claims = {
     iss: 'kubernetes/serviceaccount',
     sub: 'system:serviceaccount:a:sa',
@@ -197,7 +197,7 @@ describe('tokens kept in Secrets', () => {
   const token = signJwt(key, claims);
   const data = { token: Buffer.from(token).toString('base64') };
 
-  it('live as long as their Secret holds them', () => {
+  it('are valid only while their Secret contains them', () => {
     const authenticate = authenticator();
     objects.set('secret/s', object('Secret', 's', 'u3', { data }));
     expect(authenticate(token)).toEqual({
@@ -214,7 +214,7 @@ describe('tokens kept in Secrets', () => {
     expect(authenticate(token)).toEqual({ error: 'Token has been invalidated' });
   });
 
-  it('must be about the account they name', () => {
+  it('are refused when subject and account claims differ', () => {
     objects.set('secret/s', object('Secret', 's', 'u3', { data }));
     const other = signJwt(key, { ...claims, sub: 'system:serviceaccount:a:root' });
     expect(authenticator()(other)).toEqual({ error: 'sub claim is invalid' });
@@ -231,7 +231,7 @@ describe('answerTokenRequest', () => {
   const answer = (...parameters: Parameters<typeof request>) =>
     issuer.answerTokenRequest(request(...parameters), objects.get('serviceaccount/sa')!, lookup);
 
-  it('fills in defaults and the status', () => {
+  it('fills in defaults and the status with the token', () => {
     const { response, warnings } = answer({});
     expect(response).toEqual({
       apiVersion: 'authentication.k8s.io/v1',
@@ -244,7 +244,7 @@ describe('answerTokenRequest', () => {
     expect(authenticator()(response.status!.token)).toHaveProperty('user');
   });
 
-  it('binds to a pod with its node', () => {
+  it('adds the node of the pod to a token bound to a pod', () => {
     const { response } = answer({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p', uid: 'u2' } });
     expect(authenticator()(response.status!.token)).toMatchObject({
       user: { extra: { 'authentication.kubernetes.io/node-uid': ['u4'] } },
@@ -279,18 +279,18 @@ describe('answerTokenRequest', () => {
       409,
       'Operation cannot be fulfilled on Pod "p": the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
     ],
-  ])('refuses %j', (parameters, code, message) => {
+  ])('refuses the request %j', (parameters, code, message) => {
     expect(() => answer(...parameters)).toThrow(expect.objectContaining({ code, message }));
   });
 
-  it('does not bind to a pod of another account', () => {
+  it('refuses to bind to a pod of another account', () => {
     objects.set('pod/p', object('Pod', 'p', 'u2', { spec: { serviceAccountName: 'other' } }));
     expect(() => answer({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } })).toThrow(
       'cannot bind token for serviceaccount "sa" to pod running with different serviceaccount name.',
     );
   });
 
-  it('shortens what is longer than allowed, with a warning', () => {
+  it('shortens a lifetime above the maximum and warns about it', () => {
     issuer = createTokenIssuer({
       issuer: issuerUrl,
       signingKey: key,
@@ -305,8 +305,8 @@ describe('answerTokenRequest', () => {
   });
 });
 
-describe('the published keys', () => {
-  it('let an independent library verify tokens', async () => {
+describe('the published signing keys', () => {
+  it('allow an independent library to verify tokens', async () => {
     const rsa = jwtSigningKey((await generateKeys('RSA-2048')).privateKey);
     for (const signingKey of [key, rsa]) {
       const one = createTokenIssuer({
@@ -329,7 +329,7 @@ describe('the published keys', () => {
     }
   });
 
-  it('are described by the discovery document', () => {
+  it('are listed in the discovery document', () => {
     expect(issuer.openIdConfiguration('https://h/openid/v1/jwks')).toEqual({
       issuer: issuerUrl,
       jwks_uri: 'https://h/openid/v1/jwks',

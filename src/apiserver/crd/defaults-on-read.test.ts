@@ -21,7 +21,7 @@ onTargets(targets, (on) => {
       return answer.status === 404 ? undefined : answer;
     });
 
-  it('a status with a default has it from the start, owned by nobody', async () => {
+  it('a default of status is set on creation without an owner', async () => {
     const status = {
       type: 'object',
       default: { phase: 'Pending' },
@@ -40,7 +40,7 @@ onTargets(targets, (on) => {
     expect(patched.object.status).toEqual({ phase: 'Done', step: 1 });
   });
 
-  it('what one version lacks is neither shown nor kept by it, and defaults of the storage version fill the gap', async () => {
+  it('fields that a version lacks are neither shown nor kept, and storage defaults fill them in', async () => {
     const first = { storage: false, properties: { old: { type: 'string', default: 'o' } } };
     const { group, widgets } = await define([
       crdVersion('v1', first),

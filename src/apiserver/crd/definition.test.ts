@@ -44,7 +44,7 @@ const thing = (rest: JsonObject = {}): UnstructuredObject =>
   deepFreeze({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'x' }, ...rest });
 
 describe('definitionFromCrd', () => {
-  it('tells the server all it must know of the kind', () => {
+  it('contains names, scope, versions and schema of the kind', () => {
     const made = definitionFromCrd(definition(), {});
     expect(made).toMatchObject({
       group: 'example.com',
@@ -71,7 +71,7 @@ describe('definitionFromCrd', () => {
     expect(made.versions[1]).not.toHaveProperty('scale');
   });
 
-  it('serves the accepted names, not the wanted ones', () => {
+  it('serves the accepted names instead of the wanted ones', () => {
     const crd = {
       ...definition(),
       status: { acceptedNames: { plural: 'things', kind: 'Thing', shortNames: ['old'] } },
@@ -79,7 +79,7 @@ describe('definitionFromCrd', () => {
     expect(definitionFromCrd(crd, {}).shortNames).toEqual(['old']);
   });
 
-  it('reads selectable fields as texts', () => {
+  it('returns selectable fields as text', () => {
     const fields = definitionFromCrd(definition(), {}).versions[0]?.selectableFields;
     expect(Object.keys(fields ?? {})).toEqual(['spec.color', 'spec.count']);
     expect(fields?.['spec.color']?.(thing({ spec: { color: 'red' } }))).toBe('red');
@@ -87,7 +87,7 @@ describe('definitionFromCrd', () => {
     expect(fields?.['spec.count']?.(thing())).toBe('');
   });
 
-  it('changes apiVersion and drops what the other version lacks when there is no converter', async () => {
+  it('changes apiVersion and drops fields the other version lacks when there is no converter', async () => {
     const convert = definitionFromCrd(definition(), {}).convert!;
     expect(await convert(thing({ spec: {}, other: 1 }), 'v1beta1')).toEqual({
       ...thing({ spec: {} }),
@@ -95,7 +95,7 @@ describe('definitionFromCrd', () => {
     });
   });
 
-  it('asks the webhook, which never gets the shared object', async () => {
+  it('converts by webhook with a copy of the object', async () => {
     const crd = definition({ conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } } });
     const convert = definitionFromCrd(crd, {
       convertByWebhook: async (asked, object, toVersion) => {
@@ -110,7 +110,7 @@ describe('definitionFromCrd', () => {
   });
 });
 
-describe('columns of a custom kind', () => {
+describe('the columns of a custom kind', () => {
   const now = Date.UTC(2026, 0, 1);
 
   function cells(columns: CrdColumn[], object: UnstructuredObject): unknown[] {
@@ -120,7 +120,7 @@ describe('columns of a custom kind', () => {
     return definitionFromCrd(crd, {}).versions[0]!.printer.row(object, now).slice(1);
   }
 
-  it('are name and age unless told otherwise', () => {
+  it('are name and age when the definition lists none', () => {
     const { printer } = definitionFromCrd(definition(), {}).versions[0]!;
     expect(printer.columns.map((column) => [column.name, column.type])).toEqual([
       ['Name', 'string'],
@@ -149,11 +149,11 @@ describe('columns of a custom kind', () => {
     ['date', '.spec.v', { v: '' }, '<unknown>'],
     ['date', '.spec.v', {}, null],
     ['string', '.spec[', {}, null],
-  ])('%s column %s of %j is %j', (type, jsonPath, spec, expected) => {
+  ])('print for type %s in the column %s of the value %j the cell %j', (type, jsonPath, spec, expected) => {
     expect(cells([{ name: 'C', type, jsonPath }], thing({ spec }))).toEqual([expected]);
   });
 
-  it('describe where they come from', () => {
+  it('have a description that names their JSON path', () => {
     const crd = definition({
       versions: [
         {

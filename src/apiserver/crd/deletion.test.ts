@@ -5,7 +5,7 @@ const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const cleanup = 'customresourcecleanup.apiextensions.k8s.io';
 
 onTargets(targets, (on) => {
-  it('holds a definition from its deletion on, not before, until the last of its objects is gone', async () => {
+  it('a deleted definition keeps its finalizer until the last of its objects is gone', async () => {
     const { api, namespace, unique, cleanUp } = on();
     const group = `${unique('going')}.example.com`;
     const path = `${crds}/widgets.${group}`;

@@ -20,7 +20,7 @@ const spec = {
 };
 
 onTargets(targets, (on) => {
-  describe('integers that no double holds', () => {
+  describe('integers beyond the precision of a double', () => {
     const begin = async (): Promise<{ path: string; apiVersion: string }> => {
       const target = on();
       const group = `${target.unique('large')}.example.com`;
@@ -36,7 +36,7 @@ onTargets(targets, (on) => {
       Buffer.from(`{"apiVersion":"${apiVersion}","kind":"Widget","metadata":{"name":"w"},"spec":{${members}}}`);
     const json = { 'content-type': 'application/json' };
 
-    it('come back as they were sent, whichever way they came', async () => {
+    it('are stored and returned exactly, whichever way they are written', async () => {
       const { api } = on();
       const { path, apiVersion } = await begin();
       const made = await api.post(
@@ -92,7 +92,7 @@ onTargets(targets, (on) => {
 });
 
 onTargets(targets.slice(0, 1), (on) => {
-  it('are refused in kinds whose numbers are calculated with', async () => {
+  it('integers beyond the precision of a double are refused in built-in kinds', async () => {
     const { api, namespace } = on();
     const path = (await namespace()).core('pods');
     const body = Buffer.from(

@@ -67,7 +67,7 @@ async function change(target: Target, path: string, versions: object[]): Promise
 
 onTargets(targets, (on) => {
   describe('a custom kind', () => {
-    it('is served as soon as its definition is there, and says so', async () => {
+    it('is served as soon as its definition is created, and has the condition Established', async () => {
       const target = on();
       const { group, path, widgets } = await define(target);
       const made = await target.api.post(widgets(), widget(group, 'first', { size: 'large' }));
@@ -83,7 +83,7 @@ onTargets(targets, (on) => {
       });
     });
 
-    it('appears in discovery with its names and disappears with its definition', async () => {
+    it('appears in discovery with its names and disappears when its definition is deleted', async () => {
       const target = on();
       const names = { shortNames: [target.unique('wg')], categories: ['things'] };
       const { group, path } = await define(target, { names });
@@ -116,7 +116,7 @@ onTargets(targets, (on) => {
       expect((await target.api.get(`/apis/${group}/v1/widgets`)).status).toBe(404);
     });
 
-    it('of scope Cluster has no namespace', async () => {
+    it('has no namespace when its scope is Cluster', async () => {
       const target = on();
       const group = `${target.unique('crd')}.example.com`;
       await target.api.create(crds, crd({ group, scope: 'Cluster' }));
@@ -128,7 +128,7 @@ onTargets(targets, (on) => {
       expect((await target.api.get(`/apis/${group}/v1/namespaces/default/widgets`)).status).toBe(404);
     });
 
-    it('whose names are taken in its group is not served', async () => {
+    it('is not served when its names are taken in its group', async () => {
       const target = on();
       const { group } = await define(target);
       const names = { singular: 'gadget', listKind: 'GadgetList' };
@@ -141,7 +141,7 @@ onTargets(targets, (on) => {
       expect((await target.api.get(`/apis/${group}/v1/gadgets`)).status).toBe(404);
     });
 
-    it('takes a new schema at once: what it prunes, refuses and fills in', async () => {
+    it('applies a new schema at once to pruning, validation and defaulting', async () => {
       const target = on();
       const { group, path, widgets } = await define(target);
       const before = await target.api.create(widgets(), widget(group, 'old', { size: 'small', colour: 'red' }));
@@ -169,7 +169,7 @@ onTargets(targets, (on) => {
       watch.close();
     });
 
-    it('is held to its rules (CEL)', async () => {
+    it('is validated by its CEL rules', async () => {
       const target = on();
       const rule = { rule: 'self.replicas <= 3', message: 'at most three' };
       const fixed = { rule: 'self == oldSelf', message: 'cannot change' };
@@ -212,13 +212,13 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('versions', () => {
+  describe('the versions of a custom kind', () => {
     const two = (storage: 'v1' | 'v2'): object[] => [
       crdVersion('v1', { storage: storage === 'v1', properties: { legacy: { type: 'string' } } }),
       crdVersion('v2', { storage: storage === 'v2', deprecated: false }),
     ];
 
-    it('without conversion differ in name only; each prunes by its own schema', async () => {
+    it('differ only in apiVersion without conversion, and each prunes by its own schema', async () => {
       const target = on();
       const { group, widgets } = await define(target, { versions: two('v1') });
       await target.api.create(widgets('v1'), widget(group, 'w', { size: 's', legacy: 'x' }));
@@ -230,7 +230,7 @@ onTargets(targets, (on) => {
       expect(listed.map(({ apiVersion }) => apiVersion)).toEqual([`${group}/v1`, `${group}/v1`]);
     });
 
-    it('a new storage version is recorded, and what was stored before stays readable', async () => {
+    it('are recorded in storedVersions when storage moves, and older objects stay readable', async () => {
       const target = on();
       const { group, path, widgets } = await define(target, { versions: two('v1') });
       await target.api.create(widgets('v1'), widget(group, 'old', { size: 's' }));
@@ -251,7 +251,7 @@ onTargets(targets, (on) => {
       );
     });
 
-    it('that are not served are not there', async () => {
+    it('answer 404 when they are not served', async () => {
       const target = on();
       const { group, widgets } = await define(target, {
         versions: [crdVersion('v1'), crdVersion('v2', { served: false, storage: false })],
@@ -261,7 +261,7 @@ onTargets(targets, (on) => {
       expect((body['versions'] as JsonObject[]).map(({ version }) => version)).toEqual(['v1']);
     });
 
-    it('that are deprecated warn', async () => {
+    it('warn when they are deprecated', async () => {
       const target = on();
       const { group, widgets } = await define(target, {
         versions: [
@@ -273,7 +273,7 @@ onTargets(targets, (on) => {
       expect((await target.api.get(widgets('v2'))).warnings).toEqual(['299 - "please stop"']);
     });
 
-    it('are offered newest and most stable first', async () => {
+    it('are listed with the newest and most stable first', async () => {
       const target = on();
       const version = (name: string, storage = false): object => crdVersion(name, { storage });
       const { group } = await define(target, {
@@ -285,8 +285,8 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('deletion of a definition', () => {
-    it('takes its objects along, and a new definition begins with none', async () => {
+  describe('deleting a definition', () => {
+    it('deletes its objects, and a new definition starts with none', async () => {
       const target = on();
       const { group, path, widgets } = await define(target);
       await target.api.create(widgets(), widget(group, 'a'));
@@ -305,7 +305,7 @@ onTargets(targets, (on) => {
       expect(items).toEqual([]);
     });
 
-    it('waits for objects with finalizers; meanwhile they can be changed but no new ones made', async () => {
+    it('waits for objects with finalizers, which can be changed while new ones are refused', async () => {
       const target = on();
       const { group, path, widgets } = await define(target);
       await target.api.create(widgets(), widget(group, 'held', {}, { finalizers: ['example.com/hold'] }));
@@ -331,7 +331,7 @@ onTargets(targets, (on) => {
 });
 
 onTargets(targets, (on) => {
-  describe('a definition', () => {
+  describe('a CustomResourceDefinition', () => {
     it.each([
       ['whose name is not plural.group', { metadata: { name: 'gadgets.example.com' } }, 'metadata.name: Invalid value'],
       [
@@ -353,7 +353,7 @@ onTargets(targets, (on) => {
         },
         'must not be empty for specified object fields',
       ],
-    ])('%s is answered 422', async (_, options, message) => {
+    ])('%s is refused with 422', async (_, options, message) => {
       const target = on();
       const group = `${target.unique('crd')}.example.com`;
       const { metadata, ...rest } = options as { metadata?: { name: string } };
@@ -363,7 +363,7 @@ onTargets(targets, (on) => {
       expect(answer.body['message']).toContain(message);
     });
 
-    it('has a status only the server writes', async () => {
+    it('ignores a status that the client sends', async () => {
       const target = on();
       const group = `${target.unique('crd')}.example.com`;
       const status = { conditions: [], storedVersions: ['v7'], acceptedNames: { plural: 'x', kind: 'X' } };
@@ -413,7 +413,7 @@ onTargets(targets, (on) => {
         },
       });
 
-    it('is asked for every version that is not the stored one: read, list, watch and write', async () => {
+    it('is called to read, list, watch and write versions other than the stored one', async () => {
       const target = on();
       hook.answer(convert);
       const { group, widgets } = await defineConverted(target);
@@ -445,7 +445,7 @@ onTargets(targets, (on) => {
       });
     });
 
-    it('keeps metadata as it was, labels and annotations aside', async () => {
+    it('may change labels and annotations, but no other metadata', async () => {
       const target = on();
       hook.answer((review) => {
         const answer = convert(review);
@@ -461,7 +461,7 @@ onTargets(targets, (on) => {
       expect(metadata).not.toHaveProperty('finalizers');
     });
 
-    it('that fails is told in words', async () => {
+    it('passes on the message of the webhook when it fails', async () => {
       const target = on();
       hook.answer(convert);
       const { group, widgets } = await defineConverted(target);

@@ -9,7 +9,7 @@ onTargets(targets, (on) => {
       ['of the wrong type', '"spec":{"list":[ITEMS]}', '""'],
       ['repeated in a set', '"spec":{"set":[ITEMS]}', '1'],
       ['in the nearest branch', '"spec":{"either":{"list":[ITEMS]}}', '""'],
-    ])('is refused as invalid: %s', async (_, members, item) => {
+    ])('is refused as invalid when its elements are %s', async (_, members, item) => {
       const { api, unique, cleanUp, namespace } = on();
       const group = `${unique('many')}.example.com`;
       const integers = { type: 'array', items: { type: 'integer' } };

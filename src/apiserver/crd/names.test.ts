@@ -64,7 +64,7 @@ describe('evaluateCrdNames', () => {
     ],
     ['kind', { kind: 'Thing' }, 'KindConflict', '"Thing" is already in use'],
     ['list kind', { listKind: 'ThingList' }, 'ListKindConflict', '"ThingList" is already in use'],
-  ])('refuses a %s that is taken', (_name, names, reason, message) => {
+  ])('refuses a %s that is already in use', (_name, names, reason, message) => {
     const other = crd({ plural: 'others', singular: 'other', kind: 'Other', listKind: 'OtherList', ...names });
     const evaluation = evaluateCrdNames(other, [accepted], now);
     expect(evaluation.established).toBe(false);
@@ -73,12 +73,12 @@ describe('evaluateCrdNames', () => {
     expect(evaluation.conditions[1]).toMatchObject({ type: 'Established', status: 'False', reason: 'NotAccepted' });
   });
 
-  it('does not mind names of other groups, nor its own', () => {
+  it('ignores names of other groups and its own names', () => {
     expect(evaluateCrdNames(crd(things, { group: 'other.example.com' }), [accepted], now).established).toBe(true);
     expect(evaluateCrdNames(accepted, [accepted], now).established).toBe(true);
   });
 
-  it('keeps an established kind, its names and the time of its conditions', () => {
+  it('keeps an established kind with its names and condition times', () => {
     const before = evaluateCrdNames(crd(things), [], now);
     const rival = crd(
       { plural: 'rivals', kind: 'Rival' },
@@ -92,7 +92,7 @@ describe('evaluateCrdNames', () => {
     expect(after.conditions[1]).toMatchObject({ status: 'True', lastTransitionTime: '2026-01-02T03:04:05Z' });
   });
 
-  it('reports the approval of community groups', () => {
+  it('reports the API approval of community groups in a condition', () => {
     const url = 'https://github.com/kubernetes/enhancements/pull/1';
     const approved = crd(things, { group: 'x.k8s.io', annotations: { 'api-approved.kubernetes.io': url } });
     expect(evaluateCrdNames(approved, [], now).conditions[2]).toMatchObject({
@@ -116,7 +116,7 @@ describe('crdWarnings', () => {
     return definition;
   };
 
-  it('names formats that nobody checks, new ones only', () => {
+  it('warns about unknown formats that the update adds', () => {
     expect(crdWarnings(withFormat('fancy'))).toEqual(['unrecognized format "fancy"']);
     expect(crdWarnings(withFormat('date-time'))).toEqual([]);
     expect(crdWarnings(withFormat('fancy'), withFormat('fancy'))).toEqual([]);

@@ -50,7 +50,7 @@ describe('the definition of a compiled-in kind', () => {
   });
   afterAll(() => server?.stop());
 
-  it('is published with labels and a spec that nobody owns', () => {
+  it('is published with labels and a spec without field owners', () => {
     const { labels, managedFields } = published.metadata;
     expect(labels).toMatchObject({ 'clusterctl.cluster.x-k8s.io': '', 'cluster.x-k8s.io/v1beta1': 'v1beta1' });
     expect(JSON.stringify(managedFields)).not.toMatch(/f:spec|f:labels/);
@@ -68,7 +68,7 @@ describe('the definition of a compiled-in kind', () => {
         return api.put(path, { ...body, metadata: { ...(body['metadata'] as JsonObject), resourceVersion } });
       },
     ],
-  ])('stays in charge under %s, which may change metadata', async (_how, write) => {
+  ])('keeps its spec under %s, which may change metadata', async (_how, write) => {
     const answer = await write();
     expect(answer.status).toBe(200);
     expect(answer.warnings.join()).toContain(`${name} is built into this server`);
@@ -82,13 +82,13 @@ describe('the definition of a compiled-in kind', () => {
     });
   });
 
-  it('can be labelled without a warning', async () => {
+  it('accepts new labels without a warning', async () => {
     const answer = await api.patch(path, mergePatch, { metadata: { labels: { mine: 'too' } } });
     expect(answer.status).toBe(200);
     expect(answer.warnings).toEqual([]);
   });
 
-  it('cannot be deleted while objects of it exist', async () => {
+  it('is not deleted while objects of it exist', async () => {
     const clusters = '/apis/infrastructure.cluster.x-k8s.io/v1beta2/namespaces/default/openstackclusters';
     await api.create(clusters, {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta2',
@@ -105,7 +105,7 @@ describe('the definition of a compiled-in kind', () => {
     await api.delete(`${clusters}/c`);
   });
 
-  it('comes back at once when it is deleted unused', async () => {
+  it('is published again at once when it is deleted without objects', async () => {
     const watch = await api.watch(`${crds}?watch=true&fieldSelector=metadata.name=${name}`);
     expect((await api.delete(path)).status).toBe(200);
     const events = await watch.until(

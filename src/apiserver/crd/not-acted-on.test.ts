@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startTestServer, type TestServer } from '../testing/index.ts';
 
 const warning = (text: string): string => `299 - "${text}"`;
-describe('what is served and not acted on', () => {
+describe('a kind that no controller acts on', () => {
   let server: TestServer;
   let api: Api;
 
@@ -12,7 +12,7 @@ describe('what is served and not acted on', () => {
   });
   afterAll(() => server?.stop());
 
-  it('is warned of in the words of a definition that somebody brought', async () => {
+  it('returns the warning text of the annotation on a custom definition', async () => {
     const group = 'things.example.com';
     await api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
       apiVersion: 'apiextensions.k8s.io/v1',

@@ -30,7 +30,7 @@ describe('the API server with our kinds', () => {
   });
   afterAll(() => server?.stop());
 
-  it.each(['kubeadm-v1alpha3', 'kubeadm-v1beta1'])('takes the manifests %s one by one', async (name) => {
+  it.each(['kubeadm-v1alpha3', 'kubeadm-v1beta1'])('creates the objects of %s one by one', async (name) => {
     for (const object of documents(name)) {
       const { version } = parseApiVersion(object.apiVersion);
       const answer = await api.post(pathOf(object.kind, version), object);
@@ -56,7 +56,7 @@ describe('the API server with our kinds', () => {
     expect(columns['v1beta1']).toContain('API Server Available');
   });
 
-  it('scales a control plane, but not to a number that etcd cannot agree with', async () => {
+  it('scales a control plane, but refuses an even number with stacked etcd', async () => {
     const path = `${pathOf('KubeadmControlPlane', 'v1beta2')}/harbour-control-plane/scale`;
     const even = await api.patch(path, mergePatch, { spec: { replicas: 2 } });
     expect(even.status).toBe(422);
@@ -66,7 +66,7 @@ describe('the API server with our kinds', () => {
     expect(odd.body).toMatchObject({ spec: { replicas: 5 } });
   });
 
-  it('leaves a control plane untouched by an update it refuses, in any version', async () => {
+  it('keeps a control plane unchanged when it refuses an update in any version', async () => {
     const path = `${pathOf('KubeadmControlPlane', 'v1beta1')}/harbour-control-plane`;
     const before = (await api.get(path)).body;
     const answer = await api.patch(path, mergePatch, { spec: { version: 'v1.34.0' } });
@@ -75,7 +75,7 @@ describe('the API server with our kinds', () => {
     expect((await api.get(path)).body).toEqual(before);
   });
 
-  it('tells of a field that does not exist', async () => {
+  it('refuses an unknown field under strict validation and names it', async () => {
     const [first] = documents('kubeadm-v1beta1').filter(({ kind }) => kind === 'KubeadmConfigTemplate');
     const object = { ...first!, metadata: { name: 'typo', namespace: 'default' } } as UnstructuredObject;
     object.spec = { template: { spec: { preKubeAdmCommands: ['x'] } } };
@@ -84,7 +84,7 @@ describe('the API server with our kinds', () => {
     expect(JSON.stringify(answer.body)).toContain('spec.template.spec.preKubeAdmCommands');
   });
 
-  it('keeps the inventory of clusterctl, which has neither spec nor status', async () => {
+  it('stores the inventory of clusterctl, which has neither spec nor status', async () => {
     const provider = {
       apiVersion: 'clusterctl.cluster.x-k8s.io/v1alpha3',
       kind: 'Provider',
@@ -100,7 +100,7 @@ describe('the API server with our kinds', () => {
     expect(changed.body).toMatchObject({ version: 'v0.16.0', metadata: { generation: 2 } });
   });
 
-  it('keeps identities outside of namespaces', async () => {
+  it('stores identities without a namespace', async () => {
     const identity = {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
       kind: 'OpenStackClusterIdentity',
@@ -111,7 +111,7 @@ describe('the API server with our kinds', () => {
   });
 
   it.each(ownDefinitions.map(({ kind, plural, group }) => ({ kind, name: `${plural}.${group}` })))(
-    'publishes the definition of $kind as established',
+    'publishes the definition of $kind with the condition Established',
     async ({ name }) => {
       const answer = await api.get(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
       const { status } = asTyped<{ status: { conditions: { type: string; status: string }[] } }>(answer.body);

@@ -17,7 +17,7 @@ const files = available
   : [];
 
 describe.runIf(available)('definitions of real projects', () => {
-  it.each(files)('%s is valid, rules included, and can be served', (file) => {
+  it.each(files)('%s is valid with its rules and can be served', (file) => {
     const crd = JSON.parse(readFileSync(join(directory!, file), 'utf8')) as CustomResourceDefinition;
     defaultCrd(crd);
     prepareCrdStatus(crd);

@@ -930,11 +930,11 @@ describe('validateCrd', () => {
         'spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields',
       ],
     ],
-  ])('%s', (_name, change, expected) => {
+  ])('checks %s', (_name, change, expected) => {
     expect(validateCrd(definition(change)).map(formatFieldError).sort()).toEqual(expected.sort());
   });
 
-  it('says what the root may hold beside a status subresource', () => {
+  it('names the fields allowed at the root of a schema with a status subresource', () => {
     const crd = definition(({ version, root }) => {
       version.subresources = { status: {} };
       root.oneOf = [{ required: ['spec'] }];
@@ -947,7 +947,7 @@ describe('validateCrd', () => {
   });
 });
 
-describe('updates of a definition', () => {
+describe('an update of a CustomResourceDefinition', () => {
   const established = definition();
   established.status = {
     ...established.status!,
@@ -972,7 +972,7 @@ describe('updates of a definition', () => {
     expect(validateCrd(crd, established)).toEqual([]);
   });
 
-  it('may not drop a version that objects are stored in', () => {
+  it('is refused when it drops a version that objects are stored in', () => {
     const texts = update((crd) => {
       crd.spec.versions[0].name = 'v2';
     });
@@ -981,7 +981,7 @@ describe('updates of a definition', () => {
     ]);
   });
 
-  it('may not change what decides where objects are stored', () => {
+  it('is refused when it changes scope, kind, plural or group', () => {
     const texts = update((crd) => {
       crd.spec.scope = 'Cluster';
       crd.spec.names.kind = 'Other';
@@ -996,7 +996,7 @@ describe('updates of a definition', () => {
     ]);
   });
 
-  it('may change scope and kind while nothing is served yet', () => {
+  it('may change scope and kind before the definition is established', () => {
     const fresh = definition();
     const texts = update((crd) => {
       crd.spec.scope = 'Cluster';
@@ -1005,7 +1005,7 @@ describe('updates of a definition', () => {
     expect(texts).toEqual([]);
   });
 
-  it('cannot set status through the main resource', () => {
+  it('keeps the old status', () => {
     const crd = clone(established);
     crd.status = { storedVersions: ['v9'], conditions: [] };
     prepareCrdStatus(crd, established);

@@ -18,7 +18,7 @@ function findResource(document: JsonObject, group: string, version: string, plur
 
 onTargets(targets, (on, { real }) => {
   describe('aggregated discovery', () => {
-    it.each(['/api', '/apis'])('%s answers in the newest form the client reads and names it', async (path) => {
+    it.each(['/api', '/apis'])('%s answers in the newest form that the client accepts and names it', async (path) => {
       const answer = await on().api.get(path, { accept: kubectlAccept });
       expect(answer.status).toBe(200);
       expect(answer.header('content-type')).toBe(aggregated('v2'));
@@ -32,7 +32,7 @@ onTargets(targets, (on, { real }) => {
       expect(answer.body).toMatchObject({ apiVersion: 'apidiscovery.k8s.io/v2beta1' });
     });
 
-    it('the newest clients, which add a profile, get the same document', async () => {
+    it('clients that send a profile parameter get the same document', async () => {
       const answer = await on().api.get('/apis', { accept: `${aggregated('v2', ';profile=nopeer')},${kubectlAccept}` });
       expect(answer.status).toBe(200);
       expect(answer.header('content-type')).toMatch(
@@ -41,7 +41,7 @@ onTargets(targets, (on, { real }) => {
       expect(answer.body).toMatchObject({ kind: 'APIGroupDiscoveryList' });
     });
 
-    it('a client that knows the ETag is answered 304 without a body', async () => {
+    it('a matching ETag is answered 304 without a body', async () => {
       const first = await on().api.get('/apis', { accept: kubectlAccept });
       const etag = first.header('etag')!;
       expect(etag).toMatch(/^"[0-9A-F]+"$/);
@@ -50,7 +50,7 @@ onTargets(targets, (on, { real }) => {
       expect(again.bytes.length).toBe(0);
     });
 
-    it('each resource says its names, scope, verbs, short names and categories', async () => {
+    it('each resource is listed with its names, scope, verbs, short names and categories', async () => {
       const core = (await on().api.get('/api', { accept: kubectlAccept })).body;
       expect(findResource(core, '', 'v1', 'pods')).toMatchObject({
         resource: 'pods',
@@ -64,7 +64,7 @@ onTargets(targets, (on, { real }) => {
       expect(findResource(core, '', 'v1', 'nodes')).toMatchObject({ scope: 'Cluster', shortNames: ['no'] });
     });
 
-    it('subresources name what they answer with: scale answers with autoscaling/v1', async () => {
+    it('subresources list the kind they answer with, such as autoscaling/v1 Scale', async () => {
       const document = (await on().api.get('/apis', { accept: kubectlAccept })).body;
       expect(findResource(document, 'apps', 'v1', 'deployments')).toMatchObject({
         subresources: [
@@ -82,15 +82,15 @@ onTargets(targets, (on, { real }) => {
       });
     });
 
-    it('reviews can only be created', async () => {
+    it('reviews list only the verb create', async () => {
       const document = (await on().api.get('/apis', { accept: kubectlAccept })).body;
       const review = findResource(document, 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews');
       expect(review?.['verbs']).toEqual(['create']);
     });
   });
 
-  describe('discovery of old', () => {
-    it('/api and /apis answer APIVersions and APIGroupList when nothing else is asked for', async () => {
+  describe('legacy discovery', () => {
+    it('/api and /apis answer APIVersions and APIGroupList when no aggregated form is accepted', async () => {
       const core = await on().api.get('/api');
       expect(core.header('content-type')).toBe('application/json');
       expect(core.body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
@@ -102,7 +102,7 @@ onTargets(targets, (on, { real }) => {
       });
     });
 
-    it('/apis/<group> answers with the group, an unknown one with 404', async () => {
+    it('/apis/<group> answers the group, or 404 for an unknown one', async () => {
       const answer = await on().api.get('/apis/apps');
       expect(answer.body).toMatchObject({ kind: 'APIGroup', name: 'apps', preferredVersion: { version: 'v1' } });
       expect((await on().api.get('/apis/no.such.group')).status).toBe(404);
@@ -111,7 +111,7 @@ onTargets(targets, (on, { real }) => {
     it.each([
       ['/api/v1', 'v1', 'pods'],
       ['/apis/apps/v1', 'apps/v1', 'deployments'],
-    ])('%s lists resources and, with a slash in the name, subresources', async (path, groupVersion, plural) => {
+    ])('%s lists resources, and subresources with a slash in the name', async (path, groupVersion, plural) => {
       const { body } = await on().api.get(path);
       expect(body).toMatchObject({ kind: 'APIResourceList', groupVersion });
       const names = objects(body['resources']).map(({ name }) => name);
@@ -124,14 +124,14 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe('what else a server tells of itself', () => {
+  describe('other server information', () => {
     it('/version is at least 1.32', async () => {
       const { body } = await on().api.get('/version');
       expect(body['gitVersion']).toMatch(/^v1\.(3[2-9]|[4-9]\d)\./);
       expect(body).toMatchObject({ major: '1', minor: expect.stringMatching(/^\d+$/) });
     });
 
-    it.each(['/healthz', '/livez', '/readyz'])('%s says ok, and with verbose what it looked at', async (path) => {
+    it.each(['/healthz', '/livez', '/readyz'])('%s answers ok, and lists its checks with verbose', async (path) => {
       const short = await on().api.get(path);
       expect([short.status, short.text]).toEqual([200, 'ok']);
       const long = await on().api.get(`${path}?verbose`);
@@ -141,23 +141,23 @@ onTargets(targets, (on, { real }) => {
       expect((await on().api.get(`${path}/no-such-check`)).status).toBe(404);
     });
 
-    it('/metrics speaks the text format of Prometheus', async () => {
+    it('/metrics answers in the text format of Prometheus', async () => {
       const answer = await on().api.get('/metrics');
       expect(answer.header('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
       expect(answer.text).toContain('apiserver_request_total{');
     });
 
-    it('/ lists the paths there are', async () => {
+    it('/ lists the available paths', async () => {
       const { paths } = (await on().api.get('/')).body;
       expect(paths).toEqual(expect.arrayContaining(['/api/v1', '/apis/apps/v1', '/openapi/v3', '/version']));
     });
 
-    it('an API that is not there (metrics.k8s.io) is a clean 404', async () => {
+    it('an API that is not served (metrics.k8s.io) is answered 404', async () => {
       expect((await on().api.get('/apis/metrics.k8s.io/v1beta1/pods')).status).toBe(404);
     });
   });
 
-  it.skipIf(real)('a failing check makes /readyz fail without saying why', async () => {
+  it.skipIf(real)('a failing check makes /readyz fail without naming the reason', async () => {
     const { server } = on().ours!;
     let broken = true;
     server.addHealthCheck({

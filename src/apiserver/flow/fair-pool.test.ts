@@ -13,14 +13,14 @@ function greed(pool: FairPool, user: FlowUser, most = 10_000): number {
 }
 
 describe('FairPool', () => {
-  it('gives one sender half of what is shared and leaves the rest to others', () => {
+  it('gives one sender half of the shared part and leaves the rest to others', () => {
     const pool = new FairPool(400);
     expect(greed(pool, ordinary('a'))).toBe(150);
     expect(greed(pool, ordinary('b'))).toBe(75);
     expect(greed(pool, ordinary('c'))).toBeGreaterThan(30);
   });
 
-  it('has something left for the next however many are greedy', () => {
+  it('keeps something for the next sender, however many take as much as they can', () => {
     const pool = new FairPool(400);
     for (let i = 0; i < 5; i++) greed(pool, ordinary(`greedy-${i}`));
     expect(pool.take(ordinary('modest'), 1)).toBe(true);
@@ -33,13 +33,13 @@ describe('FairPool', () => {
     expect(greed(pool, admin, 1000)).toBe(1000);
   });
 
-  it('takes nothing from tenants for what administrators hold', () => {
+  it('does not count what administrators hold against other senders', () => {
     const pool = new FairPool(400);
     greed(pool, admin, 1000);
     expect(greed(pool, ordinary('a'))).toBe(150);
   });
 
-  it('gives again what was given back', () => {
+  it('gives out again what was given back', () => {
     const pool = new FairPool(400);
     for (let round = 0; round < 3; round++) {
       expect(greed(pool, ordinary('a'))).toBe(150);

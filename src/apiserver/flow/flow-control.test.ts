@@ -46,8 +46,8 @@ function unfinished(client: ClientHttp2Session, length?: number): { stream: Clie
   return { stream, code };
 }
 
-describe('bodies that never end', () => {
-  it.each([3 * mebibyte, 100_000, undefined])('of %s bytes keep nobody else from writing', async (length) => {
+describe('request bodies that never end', () => {
+  it.each([3 * mebibyte, 100_000, undefined])('of %s bytes do not keep other users from writing', async (length) => {
     const client = session(jane);
     const requests = Array.from({ length: 200 }, () => unfinished(client, length));
     const refused = await Promise.race(requests.map(async ({ code }) => await code));
@@ -65,8 +65,8 @@ describe('bodies that never end', () => {
   });
 });
 
-describe('watches', () => {
-  it('of one sender are limited, those of others are not refused for them', async () => {
+describe('watches under flow control', () => {
+  it('are limited per sender, so that other senders are not refused', async () => {
     const open = async (api: Api): Promise<{ status: number; close(): void }> => api.watch(`${configMaps}?watch=true`);
     const mine = await Promise.all(Array.from({ length: 20 }, () => open(jane)));
     const refused = mine.filter(({ status }) => status === 429);
@@ -83,8 +83,8 @@ describe('watches', () => {
   });
 });
 
-describe('writes', () => {
-  it('are refused with the time to wait, and go on afterwards', async () => {
+describe('writes under flow control', () => {
+  it('are refused with a Retry-After time, and succeed after it', async () => {
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) => jane.post(configMaps, configMap(`many-${index}`))),
     );

@@ -36,13 +36,13 @@ function machine() {
 }
 
 describe('TurnQueue', () => {
-  it('lets cheap requests begin at once', async () => {
+  it('starts cheap requests at once', async () => {
     const loop = machine();
     for (let i = 0; i < 100; i++) loop.request(ordinary('a'), `a${i}`, 0.1);
     expect(loop.begun).toHaveLength(100);
   });
 
-  it('begins one expensive request in a round, and administrators at any time', async () => {
+  it('starts one expensive request per round, and those of administrators at any time', async () => {
     const loop = machine();
     for (let i = 0; i < 10; i++) loop.request(ordinary('a'), `a${i}`, 300);
     expect(loop.begun).toEqual(['a0']);
@@ -52,7 +52,7 @@ describe('TurnQueue', () => {
     expect(await loop.round()).toEqual(['a2']);
   });
 
-  it('serves senders in turn, whoever has sent more', async () => {
+  it('serves senders in turn, however much each has sent', async () => {
     const loop = machine();
     for (let i = 0; i < 10; i++) loop.request(ordinary('a'), `a${i}`, 300);
     loop.request(ordinary('b'), 'b0', 1);
@@ -60,7 +60,7 @@ describe('TurnQueue', () => {
     expect(next).toContain('b0');
   });
 
-  it('catches up quickly once requests are cheap again, and forgets nobody', async () => {
+  it('works off its queue quickly once requests are cheap again, and loses none', async () => {
     const loop = machine();
     loop.request(ordinary('a'), 'slow', 300);
     for (let i = 0; i < 200; i++) loop.request(ordinary('a'), `a${i}`, 0.01);

@@ -65,7 +65,7 @@ function echo(): void {
   };
 }
 
-describe('bodies over HTTP/2', () => {
+describe('a request body over HTTP/2', () => {
   it.each([
     ['in one piece, its length declared', ['whole'], 5],
     ['in pieces, its length declared', ['in ', 'three ', 'pieces'], 15],
@@ -80,7 +80,7 @@ describe('bodies over HTTP/2', () => {
     expect(await answerOf(stream)).toBe(pieces.join(''));
   });
 
-  it('is answered as soon as all of its declared length is there', async () => {
+  it('is complete as soon as its declared length has arrived', async () => {
     echo();
     const stream = request(4);
     stream.write('body');
@@ -90,7 +90,7 @@ describe('bodies over HTTP/2', () => {
     expect(await answerOf(stream)).toBe('body');
   });
 
-  it('keeps its stream until the answer has left', async () => {
+  it('keeps its stream open until the answer was sent', async () => {
     const arrived = arrival();
     const stream = request(4);
     stream.end('body');
@@ -103,7 +103,7 @@ describe('bodies over HTTP/2', () => {
     expect(exchange.output.writableFinished).toBe(true);
   });
 
-  it('that never comes whole ends with its connection', async () => {
+  it('fails to read when the client closes the stream early', async () => {
     const arrived = arrival();
     const stream = request(4);
     stream.write('bo');
@@ -113,8 +113,8 @@ describe('bodies over HTTP/2', () => {
   });
 });
 
-describe('time limit of HTTP/2 requests', () => {
-  it('cuts off those whose body does not come in time, and only those', async () => {
+describe('the time limit of HTTP/2 requests', () => {
+  it('cuts off only requests whose body does not arrive in time', async () => {
     const cut: string[] = [];
     const open = async (name: string): Promise<ClientHttp2Stream> => {
       const arrived = arrival();
@@ -138,7 +138,7 @@ describe('time limit of HTTP/2 requests', () => {
   it.each([
     ['declared', 4],
     ['not declared', undefined],
-  ])('leaves answers all the time they need (length %s)', async (_, declared) => {
+  ])('does not limit the time of answers (length %s)', async (_, declared) => {
     const arrived = arrival();
     const stream = request(declared);
     stream.end('body');

@@ -18,8 +18,8 @@ describe.each([
   ['compact', { as: 'object', encoding: 'json', pretty: false }],
   ['pretty', { as: 'object', encoding: 'json', pretty: true }],
   ['yaml', { as: 'object', encoding: 'yaml', pretty: false }],
-] as [string, Representation][])('a list written %s', (name, representation) => {
-  it.each([0, 1, 2])('of %d objects reads as if it had been written at once', (count) => {
+] as [string, Representation][])('a list written in parts as %s', (name, representation) => {
+  it.each([0, 1, 2])('of %d objects equals the list written at once', (count) => {
     const some = items.slice(0, count);
     const texts = some.map((item) => itemText(item, representation));
     expect(listText(head, 'items', texts, representation)).toBe(whole[name]!({ ...head, items: some }));

@@ -6,28 +6,25 @@ const deleteOptions = { apiVersion: 'v1', kind: 'DeleteOptions' };
 
 onTargets(targets, (on, { real }) => {
   describe.each(protocols)('the deprecated watch paths over %s', (protocol) => {
-    it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])(
-      '%s is not allowed on them and does nothing',
-      async (method) => {
-        const api = on().connect(protocol);
-        const ns = await on().namespace();
-        await api.create(ns.core('configmaps'), configMap('kept'));
-        const collection = `/api/v1/watch/namespaces/${ns.name}/configmaps`;
-        const body = method === 'HEAD' ? undefined : deleteOptions;
-        for (const path of [
-          collection,
-          `${collection}/kept`,
-          `${collection}/kept?dryRun=All`,
-          '/api/v1/watch/namespaces/default',
-          '/api/v1/watch/configmaps',
-        ]) {
-          expect((await api.request(method, path, body)).status, path).toBe(405);
-        }
-        expect((await api.get(`${ns.core('configmaps')}/kept`)).status).toBe(200);
-      },
-    );
+    it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is answered 405 and changes nothing', async (method) => {
+      const api = on().connect(protocol);
+      const ns = await on().namespace();
+      await api.create(ns.core('configmaps'), configMap('kept'));
+      const collection = `/api/v1/watch/namespaces/${ns.name}/configmaps`;
+      const body = method === 'HEAD' ? undefined : deleteOptions;
+      for (const path of [
+        collection,
+        `${collection}/kept`,
+        `${collection}/kept?dryRun=All`,
+        '/api/v1/watch/namespaces/default',
+        '/api/v1/watch/configmaps',
+      ]) {
+        expect((await api.request(method, path, body)).status, path).toBe(405);
+      }
+      expect((await api.get(`${ns.core('configmaps')}/kept`)).status).toBe(200);
+    });
 
-    it('subresources have none', async () => {
+    it('are not served for subresources', async () => {
       const api = on().connect(protocol);
       for (const method of ['GET', 'POST', 'PUT']) {
         const path = '/api/v1/watch/namespaces/default/status';
@@ -38,14 +35,14 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe.each(protocols)('methods over %s', (protocol) => {
-    it.each(['HEAD', 'OPTIONS', 'TRACE'])('%s is not allowed on resources', async (method) => {
+    it.each(['HEAD', 'OPTIONS', 'TRACE'])('%s is answered 405 on resources', async (method) => {
       const api = on().connect(protocol);
       for (const path of ['/api/v1/namespaces', '/api/v1/namespaces/default', '/api/v1/namespaces?watch=true']) {
         expect((await api.request(method, path)).status, path).toBe(405);
       }
     });
 
-    it('reading one object with watch=true is reading it', async () => {
+    it('GET of one object with watch=true returns the object', async () => {
       const api = on().connect(protocol);
       const answer = await api.get('/api/v1/namespaces/default?watch=true');
       expect(answer.status).toBe(200);
@@ -53,8 +50,8 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe.skipIf(real)('a role for one object', () => {
-    it('gives no other object by any method or form of path', async () => {
+  describe.skipIf(real)('a role limited to one object', () => {
+    it('grants access to no other object by any method or path', async () => {
       const { api, ours } = on();
       const ns = await on().namespace();
       for (const name of ['mine', 'other']) await api.create(ns.core('secrets'), secret(name));

@@ -142,8 +142,8 @@ onTargets(targets, (on, { real }) => {
     return path;
   }
 
-  describe('bodies in protobuf', () => {
-    it('are read for every built-in kind that clients send so', async () => {
+  describe('protobuf bodies', () => {
+    it('are decoded for every built-in kind that clients send in protobuf', async () => {
       const { api, namespace, cleanUp, unique } = on();
       const ns = await namespace();
       for (const { object, plural, cluster } of samples(ns.name)) {
@@ -159,7 +159,7 @@ onTargets(targets, (on, { real }) => {
       }
     });
 
-    it.each(reviews)('%s %s is read and answered', async (apiVersion, kind, plural, rest, expected) => {
+    it.each(reviews)('%s %s is decoded and answered', async (apiVersion, kind, plural, rest, expected) => {
       const body = encode({ apiVersion, kind, metadata: {}, ...rest });
       const answer = await on().api.post(`/apis/${apiVersion}/${plural}`, body, {
         'content-type': protobuf,
@@ -169,7 +169,7 @@ onTargets(targets, (on, { real }) => {
       expect(answer.body).toMatchObject({ apiVersion, kind, ...expected });
     });
 
-    it('TokenRequest, CertificateSigningRequest and Scale are read', async () => {
+    it('TokenRequest, CertificateSigningRequest and Scale are decoded', async () => {
       const { api, namespace, cleanUp, unique } = on();
       const ns = await namespace();
       await api.create(ns.core('serviceaccounts'), sample('v1', 'ServiceAccount', '', {}).object);
@@ -214,7 +214,7 @@ onTargets(targets, (on, { real }) => {
       expect(scale.body).toMatchObject({ kind: 'Scale', spec: { replicas: 4 } });
     });
 
-    it('DeleteOptions are obeyed', async () => {
+    it('DeleteOptions in protobuf are obeyed', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(ns.core('configmaps'), configMap('kept'));
@@ -230,7 +230,7 @@ onTargets(targets, (on, { real }) => {
     });
 
     // kube-apiserver closes the connection in this case.
-    it.skipIf(real)('of a kind without a table are answered 415', async () => {
+    it.skipIf(real)('are answered 415 for a kind without a protobuf table', async () => {
       const path = await widgets(on());
       const text = (field: number, value: string): Buffer =>
         Buffer.concat([Buffer.from([(field << 3) | 2, value.length]), Buffer.from(value)]);
@@ -241,14 +241,14 @@ onTargets(targets, (on, { real }) => {
       expect(answer.body).toMatchObject({ kind: 'Status', reason: 'UnsupportedMediaType' });
     });
 
-    it('that are none are answered 400', async () => {
+    it('are answered 400 when they are not protobuf', async () => {
       const answer = await on().api.post('/api/v1/namespaces', 'not protobuf', asProtobuf);
       expect(answer.status).toBe(400);
     });
   });
 
-  describe('Content-Type', () => {
-    it('of an unknown kind is answered 415 with those that are read', async () => {
+  describe('the Content-Type of a request', () => {
+    it('is answered 415 with the supported types when it is unknown', async () => {
       const answer = await on().api.post('/api/v1/namespaces', 'x', { 'content-type': 'text/plain' });
       expect(answer.status).toBe(415);
       expect(answer.body).toMatchObject({
@@ -265,7 +265,7 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe('Accept', () => {
+  describe('the Accept header', () => {
     it.each([
       ['*/*', 'application/json'],
       ['', 'application/json'],
@@ -273,13 +273,13 @@ onTargets(targets, (on, { real }) => {
       ['text/html,application/json', 'application/json'],
       ['application/yaml', 'application/yaml'],
       ['application/json;q=0.5,application/yaml', 'application/yaml'],
-    ])('%j is answered with %s', async (accept, type) => {
+    ])('%j is answered with the type %s', async (accept, type) => {
       const answer = await on().api.get('/api/v1/namespaces/default', { accept });
       expect(answer.status).toBe(200);
       expect(answer.header('content-type')).toBe(type);
     });
 
-    it('of client-go, protobuf or JSON, is answered with one of them', async () => {
+    it('of client-go, protobuf or JSON, is answered with one of the two', async () => {
       const answer = await on().api.get('/api/v1/namespaces/default', { accept: clientGoAccept });
       const type = answer.header('content-type');
       const object = type === protobuf ? decode(answer.bytes) : answer.object;
@@ -295,7 +295,7 @@ onTargets(targets, (on, { real }) => {
       expect(names).toContain('kube-system');
     });
 
-    it('holds for an empty list too', async () => {
+    it('is respected for an empty list too', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('secrets');
       const list = await api.get(path, { accept: protobuf });
@@ -315,7 +315,7 @@ onTargets(targets, (on, { real }) => {
       }
     });
 
-    it.each(['text/html', 'application/cbor', 'image/png'])('%s alone is answered 406', async (accept) => {
+    it.each(['text/html', 'application/cbor', 'image/png'])('of %s alone is answered 406', async (accept) => {
       const answer = await on().api.get('/api/v1/namespaces/default', { accept });
       expect(answer.status).toBe(406);
       expect(answer.body).toMatchObject({
@@ -325,7 +325,7 @@ onTargets(targets, (on, { real }) => {
       });
     });
 
-    it('that cannot be met refuses a write before anything is stored', async () => {
+    it('that cannot be met refuses a write with 406 before anything is stored', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const answer = await api.post(ns.core('configmaps'), configMap('unseen'), { accept: 'text/html' });
@@ -333,14 +333,14 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get(`${ns.core('configmaps')}/unseen`)).status).toBe(404);
     });
 
-    it('failures are told in JSON to those who read only that', async () => {
+    it('of JSON alone gets errors in JSON', async () => {
       const answer = await on().api.get('/api/v1/namespaces/no-such', { accept: 'application/json' });
       expect(answer.header('content-type')).toBe('application/json');
     });
   });
 
   describe('PartialObjectMetadata', () => {
-    it('of one object is its metadata and nothing else', async () => {
+    it('contains only the metadata of one object', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(
@@ -356,7 +356,7 @@ onTargets(targets, (on, { real }) => {
       expect(body).not.toHaveProperty('data');
     });
 
-    it('of a list has the list form', async () => {
+    it('of a list is a PartialObjectMetadataList', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(ns.core('configmaps'), configMap('full', { data: { a: '1' } }));
@@ -372,7 +372,7 @@ onTargets(targets, (on, { real }) => {
       expect(item).not.toHaveProperty('data');
     });
 
-    it('is watched like any other form', async () => {
+    it('is sent in watch events when it is accepted', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(ns.core('secrets'), sample('v1', 'Secret', '', { data: { a: 'AA==' } }).object);
@@ -386,7 +386,7 @@ onTargets(targets, (on, { real }) => {
       expect(event!.object).not.toHaveProperty('data');
     });
 
-    it('of something that is written is what the answer carries', async () => {
+    it('is the answer to a write when it is accepted', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const answer = await api.post(ns.core('configmaps'), configMap('made', { data: { a: '1' } }), {

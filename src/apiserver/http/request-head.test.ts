@@ -25,14 +25,14 @@ function completed(answer: Answer): AuditEvent | undefined {
 }
 
 describe.each(protocols)('the head of a request over %s', (protocol) => {
-  it('is read whole: the last of many headers counts as the first', async () => {
+  it('is read completely: the last of 950 headers is respected', async () => {
     const api = server.api(protocol);
     const answer = await api.post(reviews, review, { ...tiny(950), 'impersonate-user': 'jane' });
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ status: { userInfo: { username: 'jane' } } });
   });
 
-  it.each([1001, 1500, 1900])('with %d more headers it is refused and nothing is done', async (count) => {
+  it.each([1001, 1500, 1900])('with %d more headers is refused with 431 and nothing is stored', async (count) => {
     const api = server.api(protocol);
     const answer = await api.post('/api/v1/namespaces/default/configmaps', configMap(`many-${protocol}-${count}`), {
       ...tiny(count),
@@ -44,7 +44,7 @@ describe.each(protocols)('the head of a request over %s', (protocol) => {
     expect(completed(answer)).toMatchObject({ verb: 'create', user: {}, responseStatus: { code: 431 } });
   });
 
-  it('of more than 64 KiB is refused', async () => {
+  it('is refused with 431 above 64 KiB', async () => {
     const api = server.api(protocol);
     const large = Object.fromEntries(Object.keys(tiny(10)).map((name) => [name, 'x'.repeat(7 * 1024)]));
     const answer = await api.post(reviews, review, { ...large, 'impersonate-user': 'jane' });
@@ -52,7 +52,7 @@ describe.each(protocols)('the head of a request over %s', (protocol) => {
     expect(completed(answer)).toMatchObject({ requestURI: reviews, responseStatus: { code: 431 } });
   });
 
-  it('far larger than what is read is never served', async () => {
+  it('is never served when it is far larger than the limit', async () => {
     const api = server.api(protocol);
     const answer = await api
       .post(reviews, review, { 'x-large': 'x'.repeat(200 * 1024), 'impersonate-user': 'jane' })
@@ -71,7 +71,7 @@ describe.each(protocols)('the audit log over %s', (protocol) => {
   it.each([
     [{}, 'Authentication failed, no credentials provided'],
     [{ token: 'nobody-issued-this' }, 'Authentication failed, attempted: bearer'],
-  ])('has requests without credentials that count: %j', async (credentials, message) => {
+  ])('contains requests without valid credentials: %j', async (credentials, message) => {
     const api = server.anonymous({ ...credentials, protocol });
     const answer = await api.get('/api/v1/namespaces/default/secrets/x?pretty=1');
     expect(answer.status).toBe(401);
@@ -87,7 +87,7 @@ describe.each(protocols)('the audit log over %s', (protocol) => {
     expect(JSON.stringify(events)).not.toContain('nobody-issued-this');
   });
 
-  it('has impersonations that were refused, under the name of who tried', async () => {
+  it('contains refused impersonations under the name of the real user', async () => {
     const jane = await server.as('jane', [], protocol);
     const answer = await jane.request('GET', '/api/v1/namespaces', undefined, { 'impersonate-user': 'admin' });
     expect(answer.status).toBe(403);
@@ -104,7 +104,7 @@ describe.each(protocols)('the audit log over %s', (protocol) => {
     expect(event).not.toHaveProperty('impersonatedUser');
   });
 
-  it('has what was not allowed, with the words of the refusal', async () => {
+  it('contains refused requests with code and reason', async () => {
     const jane = await server.as('jane', [], protocol);
     const forbidden = await jane.get('/api/v1/namespaces');
     expect(completed(forbidden)).toMatchObject({ responseStatus: { code: 403, reason: 'Forbidden' } });
@@ -117,7 +117,7 @@ describe.each(protocols)('the audit log over %s', (protocol) => {
     expect(completed(nothing)).toMatchObject({ responseStatus: { code: 404 } });
   });
 
-  it('does not quote what was sent', async () => {
+  it('does not contain the request body', async () => {
     const api = server.api(protocol);
     const answer = await api.post('/api/v1/namespaces/default/secrets', {
       apiVersion: 'v1',

@@ -30,7 +30,7 @@ onTargets(targets, (on, { real }) => {
       expect((await handshake(on().endpoint, { ALPNProtocols })).alpn).toBe(chosen);
     });
 
-    it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is spoken', async (version) => {
+    it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is supported', async (version) => {
       const { tls } = await handshake(on().endpoint, { minVersion: version, maxVersion: version });
       expect(tls).toBe(version);
     });
@@ -41,8 +41,8 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe.each(protocols)('identity over %s', (protocol) => {
-    it.skipIf(real)('the CN of a client certificate is the user and each O a group', async () => {
+  describe.each(protocols)('authentication over %s', (protocol) => {
+    it.skipIf(real)('the CN of a client certificate becomes the user and each O a group', async () => {
       const api = await on().ours!.as('jane', ['team-a', 'team-b'], protocol);
       const { status, body } = await api.post(selfReviews, selfReview);
       expect(status).toBe(201);
@@ -51,7 +51,7 @@ onTargets(targets, (on, { real }) => {
       });
     });
 
-    it('a certificate of an authority nobody trusts passes TLS and is answered 401', async () => {
+    it('a certificate of an unknown authority passes TLS and is answered 401', async () => {
       const { host, port, ca } = on().endpoint;
       const authority = await createAuthority({ commonName: 'stranger', clock: systemClock });
       const { certificate: cert, privateKey: key } = await issueCertificate({
@@ -68,7 +68,7 @@ onTargets(targets, (on, { real }) => {
       expect(body).toMatchObject({ kind: 'Status', reason: 'Unauthorized', code: 401 });
     });
 
-    it('a token nobody issued is answered 401 with a Status', async () => {
+    it('an unknown token is answered 401 with a Status', async () => {
       const { host, port, ca } = on().endpoint;
       const api = new Api({ host, port, ca, token: 'no-such-token' }, protocol);
       const answer = await api.get('/api/v1/namespaces', { accept: 'text/html' });
@@ -86,7 +86,7 @@ onTargets(targets, (on, { real }) => {
       });
     });
 
-    it.skipIf(real)('nobody is anonymous unless told otherwise', async () => {
+    it.skipIf(real)('a request without credentials is answered 401 by default', async () => {
       const answer = await on().ours!.anonymous({ protocol }).get('/version');
       expect(answer.status).toBe(401);
       expect(answer.body).toMatchObject({ kind: 'Status', reason: 'Unauthorized' });
@@ -94,7 +94,7 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe.each(protocols)('messages over %s', (protocol) => {
-    it('the headers of a watch are sent at once, before any event', async () => {
+    it('the headers of a watch are sent before the first event', async () => {
       const api = on().connect(protocol);
       const ns = await on().namespace();
       const { resourceVersion } = (await api.get(ns.core('secrets'))).object.metadata;
@@ -105,7 +105,7 @@ onTargets(targets, (on, { real }) => {
       watch.close();
     });
 
-    it('a body of 3 MiB and more is answered 413, whether or not its length is declared', async () => {
+    it('a body of 3 MiB or more is answered 413, whether or not its length is declared', async () => {
       const api = on().connect(protocol);
       const ns = await on().namespace();
       const big = configMap('big', { data: { text: 'x'.repeat(limitBytes) } });
@@ -120,7 +120,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get('/version')).status).toBe(200);
     });
 
-    it('a body of YAML is as good as one of JSON', async () => {
+    it('a YAML body is accepted like a JSON body', async () => {
       const api = on().connect(protocol);
       const ns = await on().namespace();
       const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: from-yaml\ndata:\n  answer: "42"\n';
@@ -129,7 +129,7 @@ onTargets(targets, (on, { real }) => {
       expect(answer.body).toMatchObject({ metadata: { name: 'from-yaml' }, data: { answer: '42' } });
     });
 
-    it('answers above 128 KiB are packed with gzip for those who ask, smaller ones are not', async () => {
+    it('answers above 128 KiB are compressed with gzip when the client accepts it', async () => {
       const api = on().connect(protocol);
       const ns = await on().namespace();
       await api.create(ns.core('configmaps'), configMap('large', { data: { text: 'x'.repeat(140 * 1024) } }));
@@ -143,7 +143,7 @@ onTargets(targets, (on, { real }) => {
       expect(small.header('content-encoding')).toBeUndefined();
     });
 
-    it('every answer names itself with an Audit-Id: its own, or the one the client sent', async () => {
+    it('every answer carries an Audit-Id: its own, or the one the client sent', async () => {
       const api = on().connect(protocol);
       const [first, second] = await Promise.all([api.get('/version'), api.get('/version')]);
       expect(first.header('audit-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -152,7 +152,7 @@ onTargets(targets, (on, { real }) => {
       expect(named.header('audit-id')).toBe('from-the-client');
     });
 
-    it('warnings travel in Warning headers of code 299', async () => {
+    it('warnings are sent as Warning headers of code 299', async () => {
       const api = on().connect(protocol);
       const ns = await on().namespace();
       const answer = await api.post(ns.core('configmaps'), { ...configMap('warned'), 'quo"te': 1 });
@@ -161,8 +161,8 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe('answers', () => {
-    it('a path nobody serves is a plain 404, not a Status', async () => {
+  describe('HTTP answers', () => {
+    it('a path nobody serves is a plain 404 without a Status', async () => {
       for (const path of ['/nothing', '/apis/no.such.group/v1', '/apis/no.such.group/v1/things']) {
         const answer = await on().api.get(path);
         expect(answer.status).toBe(404);
@@ -171,7 +171,7 @@ onTargets(targets, (on, { real }) => {
     });
 
     it.each(['/api/v1/namespaces/default/nothings', '/api/v2/pods', '/apis/apps/v9', '/apis/apps/v9/deployments'])(
-      'what a served group does not have (%s) is a 404 with a Status',
+      'a path that a served group does not have (%s) is a 404 with a Status',
       async (path) => {
         const answer = await on().api.get(path);
         expect(answer.status).toBe(404);
@@ -188,18 +188,18 @@ onTargets(targets, (on, { real }) => {
       },
     );
 
-    it('a method a resource does not have is answered 405', async () => {
+    it('a method that a resource does not support is answered 405', async () => {
       const answer = await on().api.post('/api/v1/namespaces/default/configmaps/x', configMap('x'));
       expect(answer.status).toBe(405);
       expect(answer.body).toMatchObject({ reason: 'MethodNotAllowed', code: 405 });
     });
 
-    it('answers are not to be cached unless they say so', async () => {
+    it('answers forbid caching by default', async () => {
       const answer = await on().api.get('/api/v1/namespaces/default');
       expect(answer.header('cache-control')).toBe('no-cache, private');
     });
 
-    it('JSON is compact, or indented for those who ask or who look like a person', async () => {
+    it('JSON is compact, or indented with pretty=true or for browsers and curl', async () => {
       const { api } = on();
       const path = '/api/v1/namespaces/default';
       expect((await api.get(path)).text.startsWith('{"')).toBe(true);

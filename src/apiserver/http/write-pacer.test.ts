@@ -4,14 +4,14 @@ import { WritePacer } from './write-pacer.ts';
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('WritePacer', () => {
-  it('writes a few at once', () => {
+  it('runs a few writes at once', () => {
     const pacer = new WritePacer();
     const done: number[] = [];
     for (let i = 0; i < 10; i++) pacer.run(() => done.push(i));
     expect(done).toHaveLength(10);
   });
 
-  it('spreads many over turns, in order, and leaves none behind', async () => {
+  it('spreads many writes over turns in order, and runs all of them', async () => {
     const pacer = new WritePacer();
     const done: number[] = [];
     for (let i = 0; i < 1000; i++) pacer.run(() => done.push(i));
@@ -25,7 +25,7 @@ describe('WritePacer', () => {
     expect(done).toEqual(Array.from({ length: 1000 }, (_, i) => i));
   });
 
-  it('lets writes asked for by a write wait their turn', async () => {
+  it('delays writes that are requested by a write', async () => {
     const pacer = new WritePacer();
     let depth = 0;
     const again = (): void => {

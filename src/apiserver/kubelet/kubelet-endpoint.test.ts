@@ -108,8 +108,8 @@ function talk(path: string, protocol: string, client?: CertificateAndKey): Promi
   });
 }
 
-describe('the endpoint of a kubelet', () => {
-  it('gives logs to whoever may use the proxy of the node', async () => {
+describe('the kubelet endpoint', () => {
+  it('serves logs to clients with the right to the node proxy', async () => {
     asked.length = 0;
     expect(await get('/containerLogs/n/p/c?tailLines=5', apiServer)).toEqual({ code: 200, body: 'c said\n5 lines\n' });
     expect(asked).toEqual([['kube-apiserver', 'get']]);
@@ -119,13 +119,13 @@ describe('the endpoint of a kubelet', () => {
     ['without a certificate', () => undefined, 401],
     ['with a certificate of another authority', () => foreigner, 401],
     ['without the right to', () => stranger, 403],
-  ])('refuses those %s', async (_who, client, code) => {
+  ])('refuses clients %s', async (_who, client, code) => {
     expect((await get('/containerLogs/n/p/c', client())).code).toBe(code);
     expect(await talk('/exec/n/p/c?command=id&output=1', 'v4.channel.k8s.io', client())).toBe(code);
     expect(await talk('/portForward/n/p', 'portforward.k8s.io', client())).toBe(code);
   });
 
-  it('says what is not there', async () => {
+  it('answers 404, 422 or 400 for requests that it cannot serve', async () => {
     expect((await get('/containerLogs/n/absent/c', apiServer)).code).toBe(404);
     expect((await get('/containerLogs/n/p/c?tailLines=x', apiServer)).code).toBe(422);
     expect((await get('/pods', apiServer)).code).toBe(404);
@@ -134,7 +134,7 @@ describe('the endpoint of a kubelet', () => {
     expect(await talk('/run/n/p/c', 'v4.channel.k8s.io', apiServer)).toBe(404);
   });
 
-  it('runs commands, by the names an API server gives the streams', async () => {
+  it('runs commands over the streams an API server opens', async () => {
     const path = '/exec/n/p/u/c?command=echo&command=hello&output=1&error=1';
     const socket = await talk(path, 'v5.channel.k8s.io, v4.channel.k8s.io', apiServer);
     if (typeof socket === 'number') throw new Error(`answered ${socket}`);
@@ -147,7 +147,7 @@ describe('the endpoint of a kubelet', () => {
     spdy.close();
   });
 
-  it('leads to ports of Pods', async () => {
+  it('forwards ports of Pods', async () => {
     const socket = await talk('/portForward/n/p', 'portforward.k8s.io', apiServer);
     if (typeof socket === 'number') throw new Error(`answered ${socket}`);
     const spdy = new SpdyClient(socket);

@@ -36,7 +36,7 @@ onTargets(targets, (on) => {
   };
 
   describe('/openapi/v3', () => {
-    it('the index gives each group-version an address that names its content', async () => {
+    it('the index gives each group-version an address with a hash of its content', async () => {
       const { body } = await on().api.get('/openapi/v3');
       const paths = body['paths'] as Record<string, { serverRelativeURL: string }>;
       for (const key of ['api/v1', 'apis/apps/v1', 'apis/apiextensions.k8s.io/v1']) {
@@ -44,7 +44,7 @@ onTargets(targets, (on) => {
       }
     });
 
-    it('a hashed address may be kept for good', async () => {
+    it('an address with a hash is cacheable forever', async () => {
       const url = await urlOf('apis/apps/v1');
       const answer = await on().api.get(url);
       expect(answer.status).toBe(200);
@@ -56,13 +56,13 @@ onTargets(targets, (on) => {
       expect(Math.round(aheadDays)).toBe(365);
     });
 
-    it('an address whose hash is wrong leads to the right one', async () => {
+    it('an address with a wrong hash is redirected to the right one', async () => {
       const answer = await on().api.get('/openapi/v3/apis/apps/v1?hash=0123');
       expect(answer.status).toBe(301);
       expect(answer.header('location')).toBe(await urlOf('apis/apps/v1'));
     });
 
-    it('an address without a hash answers with an ETag, and 304 to who knows it', async () => {
+    it('an address without a hash is answered with an ETag, and 304 when the client sends that ETag', async () => {
       const answer = await on().api.get('/openapi/v3/apis/apps/v1');
       expect(answer.status).toBe(200);
       expect(answer.header('cache-control') ?? '').not.toContain('immutable');
@@ -75,7 +75,7 @@ onTargets(targets, (on) => {
       expect((await on().api.get('/openapi/v3/apis/no.such.group/v1')).status).toBe(404);
     });
 
-    it('every kind that discovery lists has a schema that names it', async () => {
+    it('every kind in discovery has a schema that names it', async () => {
       for (const [list, key] of [
         ['/api/v1', 'api/v1'],
         ['/apis/apps/v1', 'apis/apps/v1'],
@@ -90,7 +90,7 @@ onTargets(targets, (on) => {
       }
     });
 
-    it('references lead somewhere', async () => {
+    it('every reference resolves to a schema', async () => {
       const answer = await on().api.get('/openapi/v3/apis/apps/v1');
       const known = new Set(Object.keys(schemasOf(answer.body)));
       const references = [...answer.text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
@@ -100,7 +100,7 @@ onTargets(targets, (on) => {
       expect(references.filter((name) => !known.has(name))).toEqual([]);
     });
 
-    it('operations say what they do to which kind; writes can be tried out and validated', async () => {
+    it('operations name their action and kind, and writes list dryRun and fieldValidation', async () => {
       const { body } = await on().api.get('/openapi/v3/apis/apps/v1');
       const writes = { post: 'post', put: 'put', patch: 'patch' } as const;
       let seen = 0;
@@ -120,7 +120,7 @@ onTargets(targets, (on) => {
       expect(seen).toBe(5);
     });
 
-    it('built-in kinds accept strategic merge patches', async () => {
+    it('built-in kinds list strategic merge patches', async () => {
       const { body } = await on().api.get('/openapi/v3/apis/apps/v1');
       const item = (body['paths'] as JsonObject)['/apis/apps/v1/namespaces/{namespace}/deployments/{name}'];
       const types = Object.keys(at(item, 'patch.requestBody.content') as JsonObject);
@@ -129,7 +129,7 @@ onTargets(targets, (on) => {
       }
     });
 
-    it('list types and merge keys are published for clients that merge', async () => {
+    it('list types and merge keys are published', async () => {
       const { body } = await on().api.get('/openapi/v3/api/v1');
       const container = schemasOf(body)['io.k8s.api.core.v1.Container']!;
       expect(at(container, 'properties.ports')).toMatchObject({
@@ -143,14 +143,14 @@ onTargets(targets, (on) => {
   });
 
   describe('/openapi/v2', () => {
-    it('is JSON for those who read JSON', async () => {
+    it('is JSON by default', async () => {
       const answer = await on().api.get('/openapi/v2');
       expect(answer.status).toBe(200);
       expect(answer.body['swagger']).toBe('2.0');
       expect(at(answer.body, 'definitions')).toHaveProperty(['io.k8s.api.apps.v1.Deployment']);
     });
 
-    it('is a protobuf document for those who read only that form', async () => {
+    it('is a protobuf document for clients that accept only protobuf', async () => {
       const answer = await on().api.get('/openapi/v2', {
         accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
       });
@@ -159,8 +159,8 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('custom kinds', () => {
-    it('are described as soon as they are served, with metadata, actions and patch types of their own', async () => {
+  describe('OpenAPI of custom kinds', () => {
+    it('describes a kind as soon as it is served, with its metadata, actions and patch types', async () => {
       const group = `${on().unique('openapi')}.example.com`;
       const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
       const before = (await on().api.get('/openapi/v3')).body;

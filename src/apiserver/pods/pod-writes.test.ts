@@ -3,7 +3,7 @@ import { at, mergePatch, onTargets, pod, targets } from '../testing/index.ts';
 
 onTargets(targets, (on) => {
   describe('a Pod', () => {
-    it('keeps its generation when it is given to a node, and who saw which generation', async () => {
+    it('keeps its generation when it is bound to a node, and keeps observedGeneration', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       const made = await api.create(path, pod('p'));
@@ -30,7 +30,7 @@ onTargets(targets, (on) => {
       expect(at(changed.body, 'metadata.generation')).toBe(2);
     });
 
-    it('says from the first moment that it waits at a gate', async () => {
+    it('has the condition SchedulingGated as soon as it is created with a gate', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       const gated = pod('p', { spec: { schedulingGates: [{ name: 'example.com/gate' }] } });
@@ -45,7 +45,7 @@ onTargets(targets, (on) => {
       ['net/ipv4/ip_forward', true],
       ['bar..', false],
       ['Net.x', false],
-    ])('with sysctl %s is taken: %s', async (name, isTaken) => {
+    ])('is accepted with sysctl %s: %s', async (name, isTaken) => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       const answer = await api.post(path, pod('p', { spec: { securityContext: { sysctls: [{ name, value: '1' }] } } }));
@@ -57,8 +57,8 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('a Pod of a runtime class', () => {
-    it('is refused without the class', async () => {
+  describe('a Pod with a runtime class', () => {
+    it('is refused when the class does not exist', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       const answer = await api.post(path, pod('p', { spec: { runtimeClassName: 'nobody-knows' } }));
@@ -66,7 +66,7 @@ onTargets(targets, (on) => {
       expect(answer.body['message']).toBe('pods "p" is forbidden: pod rejected: RuntimeClass "nobody-knows" not found');
     });
 
-    it('gets what the class costs and where it runs, unless it says otherwise', async () => {
+    it('gets overhead, node selector and tolerations of the class unless it sets others', async () => {
       const { api, namespace, unique, cleanUp } = on();
       const path = (await namespace()).core('pods');
       const name = unique('class');

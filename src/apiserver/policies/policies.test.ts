@@ -93,8 +93,8 @@ onTargets(targets, (on, { real }) => {
       )
       .toContain(message) as Promise<void>;
 
-  describe('a policy', () => {
-    it('refuses what does not pass it, in its own words and with its own reason', async () => {
+  describe('a ValidatingAdmissionPolicy', () => {
+    it('refuses a failed validation with its own message and reason', async () => {
       const { create, by } = await enforce({
         validations: [
           { expression: 'object == null || object.metadata.name != "plain"' },
@@ -115,7 +115,7 @@ onTargets(targets, (on, { real }) => {
       expect((await create('fine')).status).toBe(201);
     });
 
-    it('is about updates, server-side applies and deletes too, and sees what was before', async () => {
+    it('validates updates, server-side applies and deletes too, with access to oldObject', async () => {
       const { create, by, path } = await enforce({
         validations: [
           {
@@ -134,7 +134,7 @@ onTargets(targets, (on, { real }) => {
       isRefused(await api.delete(`${path}/a`), 422, `${by}stays`);
     });
 
-    it('only warns where its binding says so', async () => {
+    it('only warns when its binding says Warn', async () => {
       const { create, policy } = await enforce(
         { validations: [{ expression: 'false', message: 'mind' }] },
         {},
@@ -147,7 +147,7 @@ onTargets(targets, (on, { real }) => {
       );
     });
 
-    it('that fails refuses or lets pass, as it says itself', async () => {
+    it('refuses or allows requests on evaluation errors according to failurePolicy', async () => {
       const validations = [{ expression: 'object.data.none == "x"' }];
       const strict = await enforce({ validations });
       isRefused(
@@ -160,7 +160,7 @@ onTargets(targets, (on, { real }) => {
       isRefused(await lenient.create('b', { none: 'y' }), 422, 'failed expression');
     });
 
-    it('applies only under its conditions', async () => {
+    it('applies only when all match conditions are true', async () => {
       const { create, by } = await enforce({
         matchConditions: [
           { name: 'marked', expression: 'object != null && object.metadata.name.startsWith("marked")' },
@@ -178,7 +178,7 @@ onTargets(targets, (on, { real }) => {
       );
     });
 
-    it('composes variables, each evaluated when it is needed', async () => {
+    it('composes variables, and evaluates each only when it is needed', async () => {
       const { create, by } = await enforce({
         variables: [
           { name: 'values', expression: 'object.data.map(k, int(object.data[k]))' },
@@ -199,7 +199,7 @@ onTargets(targets, (on, { real }) => {
       );
     });
 
-    it('sees the namespace, and what the sender may do', async () => {
+    it('has access to the namespace object and to permissions of the sender', async () => {
       const target = on();
       const ns = await target.namespace();
       await target.api.patch(`/api/v1/namespaces/${ns.name}`, 'application/merge-patch+json', {
@@ -222,7 +222,7 @@ onTargets(targets, (on, { real }) => {
       isRefused(await create('gold'), 422, `${by}a master`);
     });
 
-    it('leaves alone what its rules, names and selectors leave out', async () => {
+    it('ignores requests outside its rules, names and selectors', async () => {
       const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] };
       const { create, by, path } = await enforce({
         matchConstraints: {
@@ -239,7 +239,7 @@ onTargets(targets, (on, { real }) => {
       expect((await on().api.delete(`${path}/free`)).status).toBe(200);
     });
 
-    it('does nothing without a binding, and nothing any more when it is unbound', async () => {
+    it('has no effect without a binding, nor after the binding is deleted', async () => {
       const target = on();
       const inForce = await enforce({ validations: [{ expression: 'false', message: 'caught' }] });
       isRefused(await inForce.create('a'), 422, 'caught');
@@ -266,7 +266,7 @@ onTargets(targets, (on, { real }) => {
       expect(answer.status, answer.text).toBe(200);
     });
 
-    it('says which generation of it is in force', async () => {
+    it('reports the generation in force as observedGeneration', async () => {
       const { policy } = await enforce({ validations: [{ expression: 'true' }] });
       await expect
         .poll(async () => at((await on().api.get(`${policies}/${policy}`)).body, 'status.observedGeneration'), {
@@ -290,7 +290,7 @@ onTargets(targets, (on, { real }) => {
 
     // After a policy with parameters of a built-in kind was deleted, kube-apiserver 1.34 does not find parameters of
     // that kind until a restart. The custom kinds below are new to it.
-    it.skipIf(real)('come from the namespace of the request, or another, by name', async () => {
+    it.skipIf(real)('come by name from the namespace of the request or from another one', async () => {
       const target = on();
       const ns = await target.namespace();
       await target.api.create(ns.core('configmaps'), configMap('limits', { data: { max: '4' } }));
@@ -303,7 +303,7 @@ onTargets(targets, (on, { real }) => {
       await isRefusedSoon(() => elsewhere.create('longname'), `${elsewhere.by}longer than 4`);
     });
 
-    it.skipIf(real)('may be several, chosen by labels: all must be content', async () => {
+    it.skipIf(real)('may be several, chosen by labels, and all of them must be satisfied', async () => {
       const target = on();
       const ns = await target.namespace();
       const labels = { labels: { limits: 'yes' } };
@@ -316,7 +316,7 @@ onTargets(targets, (on, { real }) => {
       expect((await create('four')).status).toBe(201);
     });
 
-    it('that are missing refuse or let pass, as the binding says', async () => {
+    it('that are missing refuse or allow the request as the binding says', async () => {
       const strict = await enforce(limited, { paramRef: { name: 'none', parameterNotFoundAction: 'Deny' } });
       isRefused(
         await strict.create('a'),
@@ -327,7 +327,7 @@ onTargets(targets, (on, { real }) => {
       expect((await lenient.create('a-very-long-name')).status).toBe(201);
     });
 
-    it('of a kind nobody serves are a failure of the policy', async () => {
+    it('of a kind nobody serves count as a failure of the policy', async () => {
       const paramKind = { apiVersion: 'nobody.example.com/v1', kind: 'Nothing' };
       const binding = { paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } };
       const ns = await on().namespace();
@@ -345,7 +345,7 @@ onTargets(targets, (on, { real }) => {
       );
     });
 
-    it('may be of a custom kind', async () => {
+    it('may be objects of a custom kind', async () => {
       const target = on();
       const group = `${target.unique('params')}.example.com`;
       const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -373,7 +373,7 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe('a policy is refused', () => {
+  describe('validation of a policy', () => {
     const refused = async (spec: object): Promise<string> => {
       const answer = await on().api.post(policies, {
         apiVersion: 'admissionregistration.k8s.io/v1',
@@ -432,7 +432,7 @@ onTargets(targets, (on, { real }) => {
         { auditAnnotations: [{ key: 'k', valueExpression: '1' }] },
         'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null_type] but got int',
       ],
-    ])('with %j: %s', async (spec, message) => {
+    ])('refuses %j: %s', async (spec, message) => {
       expect(await refused(spec)).toContain(message);
     });
   });

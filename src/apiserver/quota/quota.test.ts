@@ -51,15 +51,15 @@ async function expectUsed(namespace: string, used: Record<string, string>): Prom
   await expect.poll(() => usedIn(namespace)).toEqual(used);
 }
 
-describe('a quota', () => {
-  it('says what it limits and what is used, from its first moment', async () => {
+describe('a ResourceQuota', () => {
+  it('reports limits and usage as soon as it is created', async () => {
     const namespace = await quotaOf({ configmaps: '3', 'count/secrets': '1', 'limits.cpu': '2', pods: '1' });
     await expectUsed(namespace, { configmaps: '0', 'count/secrets': '0', 'limits.cpu': '0', pods: '0' });
     const { status } = await server.local.get(ResourceQuotas, { namespace, name: 'q' });
     expect(status?.hard).toEqual({ configmaps: '3', 'count/secrets': '1', 'limits.cpu': '2', pods: '1' });
   });
 
-  it('counts what was there before it', async () => {
+  it('counts objects that existed before it', async () => {
     const namespace = await quotaOf({});
     await create(ConfigMaps, namespace, 'a');
     await create(ConfigMaps, namespace, 'b');
@@ -76,7 +76,7 @@ describe('a quota', () => {
     );
   });
 
-  it('gives back what is deleted', async () => {
+  it('releases usage when objects are deleted', async () => {
     const namespace = await quotaOf({ configmaps: '1' });
     await create(ConfigMaps, namespace, 'a');
     await refusalOf(create(ConfigMaps, namespace, 'b'));
@@ -85,7 +85,7 @@ describe('a quota', () => {
     await expectUsed(namespace, { configmaps: '1' });
   });
 
-  it('holds nothing for writes that fail or only ask', async () => {
+  it('holds no usage for writes that fail or are dry runs', async () => {
     const namespace = await quotaOf({ configmaps: '2' });
     await create(ConfigMaps, namespace, 'a');
     await expect(create(ConfigMaps, namespace, 'a')).rejects.toThrow('already exists');
@@ -100,7 +100,7 @@ describe('a quota', () => {
     expect(await refusalOf(refused)).toContain('exceeded quota: q');
   });
 
-  it('lets exactly as many through as it grants, however many come at once', async () => {
+  it('admits exactly as many concurrent writes as it grants', async () => {
     const namespace = await quotaOf({ configmaps: '7' });
     const attempts = Array.from({ length: 40 }, (_, index) => create(ConfigMaps, namespace, `m${index}`));
     const outcomes = await Promise.allSettled(attempts);
@@ -108,7 +108,7 @@ describe('a quota', () => {
     await expectUsed(namespace, { configmaps: '7' });
   });
 
-  it('is repaired when somebody writes another status', async () => {
+  it('restores its status when somebody overwrites it', async () => {
     const namespace = await quotaOf({ secrets: '1' });
     await expectUsed(namespace, { secrets: '0' });
     const status = { subresource: 'status', ...by };
@@ -123,7 +123,7 @@ describe('a quota', () => {
     await create(Secrets, namespace, 's');
   });
 
-  it('limits nothing any more once it is deleted', async () => {
+  it('limits nothing once it is deleted', async () => {
     const namespace = await quotaOf({ configmaps: '1' });
     await create(ConfigMaps, namespace, 'a');
     expect(await refusalOf(create(ConfigMaps, namespace, 'b'))).toContain('exceeded quota: q');
@@ -132,7 +132,7 @@ describe('a quota', () => {
     expect((await server.local.list(ConfigMaps, { namespace })).items).toHaveLength(2);
   });
 
-  it('counts custom kinds by name, once they are served', async () => {
+  it('counts custom kinds by name once they are served', async () => {
     const namespace = await quotaOf({ 'count/gadgets.quota.test': '1', configmaps: '1' });
     await expectUsed(namespace, { configmaps: '0' });
     const api = server.api();
@@ -160,15 +160,15 @@ describe('a quota', () => {
   });
 });
 
-describe('a quota on pods', () => {
-  it('demands that containers say what they need', async () => {
+describe('a ResourceQuota on pods', () => {
+  it('refuses pods whose containers lack limited requests or limits', async () => {
     const namespace = await quotaOf({ 'requests.cpu': '1', 'limits.memory': '1Gi' });
     expect(await refusalOf(createPod(namespace, 'p'))).toBe(
       'pods "p" is forbidden: failed quota: q: must specify limits.memory for: c; requests.cpu for: c',
     );
   });
 
-  it('adds up what they ask for, until they end', async () => {
+  it('adds up requests and limits of pods until the pods end', async () => {
     const namespace = await quotaOf({ 'requests.cpu': '1', 'limits.memory': '1Gi', pods: '2' });
     await createPod(namespace, 'a', { requests: { cpu: '600m' }, limits: { memory: '512Mi' } });
     expect(
@@ -219,14 +219,14 @@ describe('a quota on pods', () => {
       },
       true,
     ],
-  ])('of scope %s and %j asks about %j %j: %s', async (_name, quota, resources, spec, counted) => {
+  ])('of scope %s with %j counts a pod with %j and %j: %s', async (_name, quota, resources, spec, counted) => {
     const namespace = await quotaOf({ pods: '0' }, quota);
     const attempt = createPod(namespace, 'p', resources, spec);
     if (counted) expect(await refusalOf(attempt)).toContain('exceeded quota: q, requested: pods=1');
     else await attempt;
   });
 
-  it('counts pods that get a deadline where there was none', async () => {
+  it('counts a pod that gets a deadline later', async () => {
     const namespace = await quotaOf({ pods: '0' }, { scopes: ['Terminating'] });
     await createPod(namespace, 'p');
     const patch = server.local.patch(
@@ -240,13 +240,13 @@ describe('a quota on pods', () => {
   });
 });
 
-describe('a quota on services', () => {
+describe('a ResourceQuota on services', () => {
   const service = (namespace: string, name: string, type: string, ports: number): Promise<unknown> =>
     create(Services, namespace, name, {
       spec: { type, ports: Array.from({ length: ports }, (_, index) => ({ name: `p${index}`, port: 80 + index })) },
     });
 
-  it('counts node ports and load balancers, also when a service becomes one', async () => {
+  it('counts node ports and load balancers, also when a Service becomes one', async () => {
     const namespace = await quotaOf({ services: '2', 'services.nodeports': '1', 'services.loadbalancers': '0' });
     await service(namespace, 'a', 'ClusterIP', 2);
     expect(await refusalOf(service(namespace, 'b', 'NodePort', 2))).toContain('requested: services.nodeports=2');
@@ -262,8 +262,8 @@ describe('a quota on services', () => {
   });
 });
 
-describe('the account of a quota', () => {
-  it('equals what is stored after any sequence of writes, and never exceeds what is granted', async () => {
+describe('quota accounting', () => {
+  it('equals the stored objects after any sequence of writes, and never exceeds the limit', async () => {
     const step = fc.record({
       what: fc.constantFrom('create', 'delete', 'end'),
       name: fc.constantFrom('a', 'b', 'c', 'd'),

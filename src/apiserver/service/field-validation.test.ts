@@ -5,7 +5,7 @@ const yaml = { 'content-type': 'application/yaml' };
 const warning = (text: string): string => `299 - "${text.replaceAll('"', '\\"')}"`;
 
 onTargets(targets, (on) => {
-  describe('fields that are unknown or stand twice', () => {
+  describe('unknown and duplicate fields', () => {
     const json =
       '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","bogus":1,"name":"b"},"data":{"a":"1","a":"2"},"zzz":1,"aaa":2}';
     const text =
@@ -46,7 +46,7 @@ onTargets(targets, (on) => {
       expect([ignored.status, ignored.warnings]).toEqual([201, []]);
     });
 
-    it('of a patch are reported as what they are', async () => {
+    it('of a patch are reported as unknown or duplicate', async () => {
       const ns = await on().namespace();
       const { api } = on();
       await api.create(ns.core('configmaps'), { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p' } });
@@ -68,25 +68,22 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('an applied configuration', () => {
-    it.each(['Strict', 'Warn', 'Ignore'])(
-      'with fields its kind does not have is refused under %s',
-      async (validation) => {
-        const ns = await on().namespace();
-        const query = `?fieldManager=m&fieldValidation=${validation}`;
-        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, foo: 'bar' };
-        const answer = await on().api.patch(`${ns.core('configmaps')}/a${query}`, applyPatch, object);
-        expect(answer.body['message']).toMatch(
-          /^failed to create typed patch object \(.*\/a; \/v1, Kind=ConfigMap\): \.foo: field not declared in schema$/,
-        );
-        const named = { ...object, foo: undefined, metadata: { name: 'a', bogus: 1 } };
-        const metadata = await on().api.patch(`${ns.core('configmaps')}/a${query}`, applyPatch, named);
-        expect(metadata.body['message']).toContain('.metadata.bogus: field not declared in schema');
-        expect((await on().api.get(`${ns.core('configmaps')}/a`)).status).toBe(404);
-      },
-    );
+  describe('server-side apply of invalid fields', () => {
+    it.each(['Strict', 'Warn', 'Ignore'])('refuses unknown fields under %s', async (validation) => {
+      const ns = await on().namespace();
+      const query = `?fieldManager=m&fieldValidation=${validation}`;
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, foo: 'bar' };
+      const answer = await on().api.patch(`${ns.core('configmaps')}/a${query}`, applyPatch, object);
+      expect(answer.body['message']).toMatch(
+        /^failed to create typed patch object \(.*\/a; \/v1, Kind=ConfigMap\): \.foo: field not declared in schema$/,
+      );
+      const named = { ...object, foo: undefined, metadata: { name: 'a', bogus: 1 } };
+      const metadata = await on().api.patch(`${ns.core('configmaps')}/a${query}`, applyPatch, named);
+      expect(metadata.body['message']).toContain('.metadata.bogus: field not declared in schema');
+      expect((await on().api.get(`${ns.core('configmaps')}/a`)).status).toBe(404);
+    });
 
-    it('of a custom kind too', async () => {
+    it('refuses unknown fields of custom kinds too', async () => {
       const { api } = on();
       const group = `${on().unique('applied')}.example.com`;
       await api.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd({ group }));
@@ -98,7 +95,7 @@ onTargets(targets, (on) => {
       expect(answer).toContain('.spec.unk: field not declared in schema');
     });
 
-    it('with keys that stand twice is refused, warned about or taken as asked, by their lines', async () => {
+    it('refuses, warns about or accepts duplicate keys as fieldValidation says, with line numbers', async () => {
       const ns = await on().namespace();
       const path = `${ns.core('configmaps')}/a?fieldManager=m&fieldValidation=`;
       const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: "1"\n  a: "2"\n';
@@ -117,7 +114,7 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('a review', () => {
+  describe('a review resource', () => {
     const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
     const review = {
       apiVersion: 'authorization.k8s.io/v1',
@@ -126,7 +123,7 @@ onTargets(targets, (on) => {
     };
     const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-    it('has no columns: as a Table only it is answered 406', async () => {
+    it('is answered 406 when only a Table is accepted', async () => {
       const answer = await on().api.post(reviews, review, { accept: table });
       expect(answer.status).toBe(406);
       expect(answer.body).toMatchObject({
@@ -136,7 +133,7 @@ onTargets(targets, (on) => {
       });
     });
 
-    it('is answered as what else is acceptable', async () => {
+    it('is answered in another accepted form', async () => {
       const either = await on().api.post(reviews, review, { accept: `${table},application/json` });
       expect([either.status, either.object.kind]).toEqual([201, 'SelfSubjectAccessReview']);
       const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';

@@ -13,7 +13,7 @@ describe('a replacement of one of our kinds', () => {
   });
   afterAll(() => server?.stop());
 
-  it('keeps the replicas it leaves out', async () => {
+  it('keeps the replica count when the replacement leaves it out', async () => {
     const object = (resourceVersion?: string, replicas?: number) => ({
       apiVersion: 'controlplane.cluster.x-k8s.io/v1beta2',
       kind: 'KubeadmControlPlane',

@@ -19,7 +19,7 @@ const annotated = (name: string, data: Record<string, string>) => ({
 
 onTargets(targetsByEngine, (on) => {
   describe('the size of an object', () => {
-    it('is limited as by etcd, and a refused object leaves no trace', async () => {
+    it('is limited as in etcd, and a refused object leaves no trace', async () => {
       const { api } = on();
       const ns = await on().namespace();
       const leases = ns.of('coordination.k8s.io/v1', 'leases');
@@ -33,7 +33,7 @@ onTargets(targetsByEngine, (on) => {
       expect(Number(accepted.object.metadata.resourceVersion)).toBeGreaterThan(Number(before));
     });
 
-    it('is limited for updates too: the object stays as it was', async () => {
+    it('is limited for updates too, and the stored object stays unchanged', async () => {
       const { api } = on();
       const ns = await on().namespace();
       const leases = ns.of('coordination.k8s.io/v1', 'leases');
@@ -47,7 +47,7 @@ onTargets(targetsByEngine, (on) => {
       expect((await api.get(path)).body).toMatchObject({ spec: { holderIdentity: 'small' } });
     });
 
-    it('counts without field ownership, which is given up where it does not fit', async () => {
+    it('is limited without managed fields, which are dropped when they do not fit', async () => {
       const { api } = on();
       const ns = await on().namespace();
       // Field names take as many bytes as the data, so field ownership would make the object too large.

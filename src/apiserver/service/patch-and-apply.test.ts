@@ -40,8 +40,8 @@ const entryOf = (object: UnstructuredObject, manager: string): ManagedFieldsEntr
   object.metadata.managedFields!.find((entry) => entry.manager === manager)!;
 
 onTargets(targetsByEngine, (on) => {
-  describe('patch', () => {
-    it('without a revision is tried again until it fits: none of many at once is lost', async () => {
+  describe('PATCH', () => {
+    it('without a revision is retried, so that concurrent patches are all applied', async () => {
       const { api, namespace } = on();
       const path = `${(await namespace()).core('configmaps')}`;
       await api.create(path, configMap('shared'));
@@ -56,7 +56,7 @@ onTargets(targetsByEngine, (on) => {
       expect(stored.sort()).toEqual(kept.sort());
     });
 
-    it('that names an older revision is answered 409', async () => {
+    it('with an older revision is answered 409', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const { resourceVersion } = (await api.create(path, configMap('x'))).object.metadata;
@@ -67,13 +67,13 @@ onTargets(targetsByEngine, (on) => {
       expect(second.body).toMatchObject({ reason: 'Conflict' });
     });
 
-    it('of something that is not there is answered 404', async () => {
+    it('of an object that does not exist is answered 404', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       expect((await api.patch(`${path}/none`, mergePatch, {})).status).toBe(404);
     });
 
-    it('cannot make another object of it', async () => {
+    it('is answered 400 when it changes name or namespace', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x'));
@@ -88,7 +88,7 @@ onTargets(targetsByEngine, (on) => {
       );
     });
 
-    it('in JSON Patch can test, add, remove, replace, move and copy', async () => {
+    it('as JSON Patch can test, add, remove, replace, move and copy', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x', { data: { a: '1', b: '2', c: '3' } }));
@@ -108,7 +108,7 @@ onTargets(targetsByEngine, (on) => {
       expect((await api.patch(`${path}/x`, jsonPatch, 'no json')).status).toBe(400);
     });
 
-    it('in JSON Patch of more than 10000 operations is answered 413', async () => {
+    it('as JSON Patch with more than 10000 operations is answered 413', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x', { data: { a: '1' } }));
@@ -125,7 +125,7 @@ onTargets(targetsByEngine, (on) => {
       });
     });
 
-    it('as a merge replaces lists and removes what is null', async () => {
+    it('as merge patch replaces lists and removes keys set to null', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x', { data: { a: '1', b: '2' }, metadata: { finalizers: ['example.com/a'] } }));
@@ -137,7 +137,7 @@ onTargets(targetsByEngine, (on) => {
       expect(answer.object.metadata).not.toHaveProperty('finalizers');
     });
 
-    it('as a strategic merge of a built-in kind merges lists by their keys', async () => {
+    it('as strategic merge patch of a built-in kind merges lists by their keys', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'deployments');
       const containers = [
@@ -164,7 +164,7 @@ onTargets(targetsByEngine, (on) => {
       expect(images.map(({ name, image }) => `${name}=${image}`)).toEqual(['b=b:2']);
     });
 
-    it('as a strategic merge of a custom kind is answered 415', async () => {
+    it('as strategic merge patch of a custom kind is answered 415', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target);
       await target.api.create(path, widget(group, 'w'));
@@ -175,7 +175,7 @@ onTargets(targetsByEngine, (on) => {
       );
     });
 
-    it('of a type nobody knows is answered 415', async () => {
+    it('of an unknown patch type is answered 415', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x'));
@@ -183,7 +183,7 @@ onTargets(targetsByEngine, (on) => {
       expect(answer.status).toBe(415);
     });
 
-    it('whose result does not fit its kind is answered 422 and stores nothing', async () => {
+    it('is answered 422 and stores nothing when its result is invalid', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x', { data: { a: '1' } }));
@@ -192,7 +192,7 @@ onTargets(targetsByEngine, (on) => {
       expect((await api.get(`${path}/x`)).body['data']).toEqual({ a: '1' });
     });
 
-    it('may use force only to apply', async () => {
+    it('is answered 422 with force unless it is an apply', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x'));
@@ -204,8 +204,8 @@ onTargets(targetsByEngine, (on) => {
     });
   });
 
-  describe('apply', () => {
-    it('needs a field manager', async () => {
+  describe('server-side apply', () => {
+    it('is refused without a field manager', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const answer = await api.apply(`${path}/x`, configMap('x'));
@@ -215,7 +215,7 @@ onTargets(targetsByEngine, (on) => {
       );
     });
 
-    it('must not carry managedFields', async () => {
+    it('is refused with managedFields in the body', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x'));
@@ -247,7 +247,7 @@ onTargets(targetsByEngine, (on) => {
       expect(answer.body['message']).toBe(`Widget.${group} "x" is invalid: ${problem}`);
     });
 
-    it('takes nothing from others by null', async () => {
+    it('does not remove values of other managers by null', async () => {
       const { group, path } = await defineWidgets(on());
       await on().api.create(path, widget(group, 'x', { size: 'mine' }));
       const apply = (spec: object | null): Promise<Answer> =>
@@ -258,7 +258,7 @@ onTargets(targetsByEngine, (on) => {
       expect(nothing.body['spec']).toEqual({ size: 'mine' });
     });
 
-    it('takes null in a custom kind where it is allowed or stands for a default', async () => {
+    it('accepts null in a custom kind when the field is nullable or has a default', async () => {
       const { group, path } = await defineWidgets(on(), {
         note: { type: 'string', nullable: true },
         level: { type: 'integer', default: 3 },
@@ -268,7 +268,7 @@ onTargets(targetsByEngine, (on) => {
       expect(answer.body['spec']).toEqual({ note: null, level: 3 });
     });
 
-    it('makes what is not there (201), and says again what is (200) without a new revision', async () => {
+    it('creates a missing object (201), and repeating it (200) makes no new revision', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const apply = (): Promise<Answer> =>
@@ -286,7 +286,7 @@ onTargets(targetsByEngine, (on) => {
       expect(again.object.metadata.managedFields).toEqual(first.object.metadata.managedFields);
     });
 
-    it('conflicts with what another manager owns, naming manager and field, unless forced', async () => {
+    it('conflicts over fields of another manager, naming manager and field, unless forced', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.apply(`${path}/x?fieldManager=one`, configMap('x', { data: { a: '1', b: '1' } }));
@@ -305,7 +305,7 @@ onTargets(targetsByEngine, (on) => {
       expect(entryOf(forced.object, 'two').fieldsV1).toEqual({ 'f:data': { 'f:a': {} } });
     });
 
-    it('the same value is no conflict: both own it', async () => {
+    it('shares ownership without conflict when the value is the same', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.apply(`${path}/x?fieldManager=one`, configMap('x', { data: { a: '1' } }));
@@ -315,7 +315,7 @@ onTargets(targetsByEngine, (on) => {
       expect(left.body['data']).toEqual({ a: '1' });
     });
 
-    it('removes what its manager no longer says and nobody else owns', async () => {
+    it('removes fields that its manager left out and nobody else owns', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.apply(
@@ -328,7 +328,7 @@ onTargets(targetsByEngine, (on) => {
       expect(answer.object.metadata.labels).toBeUndefined();
     });
 
-    it('conflicts with managers that updated, too', async () => {
+    it('conflicts with managers that used update too', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.post(`${path}?fieldManager=creator`, configMap('x', { data: { a: '1' } }));
@@ -337,7 +337,7 @@ onTargets(targetsByEngine, (on) => {
       expect(answer.body['message']).toMatch(/^Apply failed with 1 conflict: conflict with "creator" using v1/);
     });
 
-    it('owns list items by their keys', async () => {
+    it('owns list items by their merge keys', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       const container = (name: string): object => ({ name, image: 'registry.example/x:1' });
@@ -350,7 +350,7 @@ onTargets(targetsByEngine, (on) => {
       ]);
     });
 
-    it('treats lists of custom kinds as their schema says: map, set or atomic', async () => {
+    it('treats lists of custom kinds as map, set or atomic according to their schema', async () => {
       const target = on();
       const strings = { type: 'array', items: { type: 'string' } };
       const { group, path } = await defineWidgets(target, {
@@ -402,7 +402,7 @@ onTargets(targetsByEngine, (on) => {
       expect(at(forced.body, 'spec.whole')).toEqual({ y: '2' });
     });
 
-    it('through the status door owns status only', async () => {
+    it('owns only status fields through the status subresource', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target);
       await target.api.apply(`${path}/w?fieldManager=me`, widget(group, 'w', { size: 's' }));
@@ -415,7 +415,7 @@ onTargets(targetsByEngine, (on) => {
       expect(entry!.fieldsV1).toEqual({ 'f:status': { 'f:ready': {} } });
     });
 
-    it('moves ownership from client-side apply when it is said again by the same field manager', async () => {
+    it('takes ownership over from client-side apply of the same field manager', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const text = JSON.stringify(configMap('x', { data: { a: '1' } }));
@@ -431,7 +431,7 @@ onTargets(targetsByEngine, (on) => {
   });
 
   describe('managed fields', () => {
-    it('follow updates and patches: the writer gains what it changed, others lose it', async () => {
+    it('move from the former owner to the writer for changed fields', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.post(`${path}?fieldManager=one`, configMap('x', { data: { a: '1', b: '1' } }));
@@ -440,7 +440,7 @@ onTargets(targetsByEngine, (on) => {
       expect(entryOf(answer.object, 'two').fieldsV1).toEqual({ 'f:data': { 'f:a': {} } });
     });
 
-    it('name a client that does not name itself by its user agent', async () => {
+    it('name a client without field manager after its user agent', async () => {
       const { namespace, connect } = on();
       const path = (await namespace()).core('configmaps');
       const answer = await connect('h2', { 'user-agent': 'gadget/1.2 (linux)' }).post(
@@ -450,7 +450,7 @@ onTargets(targetsByEngine, (on) => {
       expect(managersOf(answer.object)).toEqual(['Update gadget']);
     });
 
-    it('are not written for a manager that changed nothing', async () => {
+    it('get no entry for a manager that changed nothing', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.post(`${path}?fieldManager=one`, configMap('x', { data: { a: '1' } }));
@@ -458,7 +458,7 @@ onTargets(targetsByEngine, (on) => {
       expect(managersOf(answer.object)).toEqual(['Update one']);
     });
 
-    it('of more than ten updaters fold the oldest into one', async () => {
+    it('merge the oldest entries when there are more than ten updaters', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.post(`${path}?fieldManager=m0`, configMap('x', { data: { k0: '1' } }));
@@ -483,8 +483,8 @@ onTargets(targetsByEngine, (on) => {
 });
 
 onTargets(targets, (on) => {
-  describe('field managers', () => {
-    it('have names of at most 128 printable characters', async () => {
+  describe('the field manager', () => {
+    it('is refused when longer than 128 characters or not printable', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const long = await api.post(`${path}?fieldManager=${'m'.repeat(129)}`, configMap('x'));

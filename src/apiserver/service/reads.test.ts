@@ -30,7 +30,7 @@ async function fill(api: Api, ns: Namespace, names: readonly string[], plural = 
 
 onTargets(targetsByEngine, (on, { real }) => {
   describe('resource versions', () => {
-    it('are decimal integers that grow with every write, across kinds', async () => {
+    it('are decimal integers that grow with every write across kinds', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const texts: string[] = [];
@@ -45,7 +45,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(new Set(numbers).size).toBe(numbers.length);
     });
 
-    it('of a list is the revision of its snapshot, not of its items', async () => {
+    it('of a list are the revision of its snapshot, not of its items', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await fill(api, ns, ['a']);
@@ -57,8 +57,8 @@ onTargets(targetsByEngine, (on, { real }) => {
     });
   });
 
-  describe('get', () => {
-    it('answers with the newest state for no resourceVersion, 0 and any that was reached', async () => {
+  describe('GET of an object', () => {
+    it('answers the newest state with resourceVersion unset, 0 or any reached revision', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const made = await api.create(ns.core('configmaps'), configMap('x', { data: { n: '1' } }));
@@ -72,7 +72,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       }
     });
 
-    it('of an object that is not there is a 404 that names it', async () => {
+    it('is answered 404 with the name of an object that does not exist', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const answer = await api.get(`${ns.core('configmaps')}/missing`);
@@ -90,13 +90,13 @@ onTargets(targetsByEngine, (on, { real }) => {
     });
 
     // kube-apiserver returns 500 here.
-    it.skipIf(real)('with a resourceVersion that is no number is answered 400', async () => {
+    it.skipIf(real)('is answered 400 when the resourceVersion is not a number', async () => {
       const answer = await on().api.get('/api/v1/namespaces/default?resourceVersion=abc');
       expect(answer.status).toBe(400);
     });
   });
 
-  describe('list', () => {
+  describe('LIST', () => {
     it('is ordered by namespace and name', async () => {
       const { api, namespace } = on();
       const [one, two] = [await namespace(), await namespace()];
@@ -110,14 +110,14 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(seen).toHaveLength(6);
     });
 
-    it('names its kind, its items do not, and empty it has an empty list', async () => {
+    it('has its own kind, items without kind, and an empty items array when there are none', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const { body } = await api.get(ns.core('secrets'));
       expect(body).toMatchObject({ kind: 'SecretList', apiVersion: 'v1', items: [] });
     });
 
-    it('with resourceVersionMatch=Exact shows the state at that revision', async () => {
+    it('with resourceVersionMatch=Exact returns the state at that revision', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await fill(api, ns, ['a', 'b']);
@@ -159,7 +159,7 @@ onTargets(targetsByEngine, (on, { real }) => {
   });
 
   describe('paging', () => {
-    it('shows one snapshot across pages, whatever is written meanwhile', async () => {
+    it('shows one snapshot across pages, whatever is written in between', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await fill(api, ns, ['a', 'b', 'c', 'd', 'e']);
@@ -182,7 +182,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(third.body['metadata']).not.toHaveProperty('remainingItemCount');
     });
 
-    it('crosses namespaces', async () => {
+    it('continues across namespaces', async () => {
       const { api, namespace } = on();
       const spaces = [await namespace(), await namespace()];
       const label = on().unique('page');
@@ -205,7 +205,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(seen).toEqual(expected.sort());
     });
 
-    it('does not count what remains when a selector is used', async () => {
+    it('reports no remaining count when a selector is used', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       for (const name of ['a', 'b', 'c']) {
@@ -220,7 +220,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(page.body['metadata']).not.toHaveProperty('remainingItemCount');
     });
 
-    it('refuses a resourceVersion beside a continue token', async () => {
+    it('refuses a resourceVersion together with a continue token', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await fill(api, ns, ['a', 'b']);
@@ -267,14 +267,17 @@ onTargets(targets, (on) => {
       expect(mine(answer.items)).toEqual(names);
     });
 
-    it.each(['a=b=c', 'a in b', '=x', 'a in (b', '-a=b'])('%j is answered 400', async (selector) => {
-      const answer = await on().api.get(`/api/v1/secrets?labelSelector=${encodeURIComponent(selector)}`);
-      expect(answer.status).toBe(400);
-    });
+    it.each(['a=b=c', 'a in b', '=x', 'a in (b', '-a=b'])(
+      'an invalid selector %j is answered 400',
+      async (selector) => {
+        const answer = await on().api.get(`/api/v1/secrets?labelSelector=${encodeURIComponent(selector)}`);
+        expect(answer.status).toBe(400);
+      },
+    );
   });
 
   describe('field selectors', () => {
-    it('metadata.name and metadata.namespace are known to every kind', async () => {
+    it('metadata.name and metadata.namespace work for every kind', async () => {
       const { api, namespace } = on();
       const [ns, other] = [await namespace(), await namespace()];
       for (const space of [ns, other]) await fill(api, space, ['a', 'b']);
@@ -294,7 +297,7 @@ onTargets(targets, (on) => {
       expect(await select(ns.core('secrets'), 'metadata.name=none')).toEqual([]);
     });
 
-    it('secrets are known by type, namespaces by phase, pods by node and phase', async () => {
+    it('secrets support type, namespaces phase, and pods node and phase', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await fill(api, ns, ['plain']);
@@ -316,7 +319,7 @@ onTargets(targets, (on) => {
       expect(await names(ns.core('pods'), 'status.phase!=Running,spec.nodeName!=node-1')).toEqual(['waiting']);
     });
 
-    it('events are found by the object they are about', async () => {
+    it('events support the fields of their involved object', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const event = (name: string, about: object, reason: string, type: string): Promise<unknown> =>
@@ -339,7 +342,7 @@ onTargets(targets, (on) => {
       expect(await names('involvedObject.uid=u-3')).toEqual([]);
     });
 
-    it('custom kinds are known by the fields they declare selectable', async () => {
+    it('custom kinds support their selectable fields', async () => {
       const target = on();
       const group = `${target.unique('fields')}.example.com`;
       const version = { selectableFields: [{ jsonPath: '.spec.size' }, { jsonPath: '.spec.replicas' }] };
@@ -367,9 +370,9 @@ onTargets(targets, (on) => {
   });
 });
 
-describe('a revision the server has not reached', () => {
+describe('a revision that the server has not reached', () => {
   it.each(['/api/v1/namespaces/default', '/api/v1/namespaces'])(
-    'GET %s waits for it, then answers 504',
+    'GET %s waits for it and then answers 504',
     async (path) => {
       const clock = new ManualClock(Date.now());
       const server = await startTestServer({ clock });
@@ -387,7 +390,7 @@ describe('a revision the server has not reached', () => {
     },
   );
 
-  it('is answered as soon as it is reached', async () => {
+  it('is answered as soon as the server reaches it', async () => {
     const clock = new ManualClock(Date.now());
     const server = await startTestServer({ clock });
     const api = server.api();
@@ -399,11 +402,11 @@ describe('a revision the server has not reached', () => {
   });
 });
 
-describe('history that is gone', () => {
+describe('a revision that is no longer in the history', () => {
   const start = () => startTestServer({ history: { minRevisions: 5, maxRevisions: 5, minAgeMs: 0 } });
   const path = '/api/v1/namespaces/default/configmaps';
 
-  it('an exact list of it is answered 410', async () => {
+  it('is answered 410 for an exact list', async () => {
     const server = await start();
     const answer = await server.api().get(`${path}?resourceVersion=1&resourceVersionMatch=Exact`);
     await server.stop();
@@ -411,7 +414,7 @@ describe('history that is gone', () => {
     expect(answer.body).toMatchObject({ reason: 'Expired', code: 410 });
   });
 
-  it('a continue token of it is answered 410 with a fresh token that goes on from the same place', async () => {
+  it('in a continue token is answered 410 with a fresh token that continues at the same place', async () => {
     const server = await start();
     const api = server.api();
     for (const name of ['a', 'b', 'c', 'd']) await api.create(path, configMap(name));
@@ -443,8 +446,8 @@ describe('history that is gone', () => {
   });
 });
 
-describe('what one request may ask for', () => {
-  it('is limited where every object would be held against very many requirements', async () => {
+describe('a costly request', () => {
+  it('is refused when a selector has very many requirements', async () => {
     const server = await startTestServer();
     const api = server.api();
     const many = (count: number, one: (index: number) => string): string =>
@@ -461,7 +464,7 @@ describe('what one request may ask for', () => {
     expect(statuses).toEqual([200, 400, 400, 400]);
   });
 
-  it('is answered in proportion, however many errors it has', async () => {
+  it('is answered 422 in bounded size and time, however many errors it has', async () => {
     const server = await startTestServer();
     const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`!${index}`, 'x']));
     const answer = await server
@@ -474,8 +477,8 @@ describe('what one request may ask for', () => {
   });
 });
 
-describe('the pages of a list', () => {
-  it('are of one state for five minutes, and then go on with what there is', async () => {
+describe('continue tokens', () => {
+  it('show one snapshot for five minutes, and then continue with the current state', async () => {
     const clock = new ManualClock(Date.now());
     const server = await startTestServer({ clock });
     const api = server.api();

@@ -6,7 +6,7 @@ import { objectKey } from '../storage/keys.ts';
 import { startTestServer, type TestServer } from '../testing/index.ts';
 
 /** Two calls in one turn: the second sees the first write before it is on disk. */
-describe('what somebody is told of a write on its way to disk is there to be seen', () => {
+describe('a write that is not yet committed to disk', () => {
   let server: TestServer;
   let client: LocalClient;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('what somebody is told of a write on its way to disk is there to be see
       (error: unknown) => ({ error, seen: committed(name) }),
     );
 
-  it('a deleted object is gone for those who do not find it', async () => {
+  it('is not found by a client that was told the object is deleted', async () => {
     await create('gone', { a: '1' });
     const update = { apiVersion: 'v1', kind: 'ConfigMap', metadata: named('gone'), data: { a: '2' } };
     const first = remove('gone');
@@ -51,13 +51,13 @@ describe('what somebody is told of a write on its way to disk is there to be see
     }
   });
 
-  it('an object that already exists can be read', async () => {
+  it('can be read by a client that was told the object already exists', async () => {
     const [, { error, seen }] = await Promise.all([create('twice', { a: '1' }), refusal(create('twice'), 'twice')]);
     expect(isAlreadyExists(error)).toBe(true);
     expect(seen).toEqual({ a: '1' });
   });
 
-  it('a conflict shows the newer state, and an update without change is as durable as the state it found', async () => {
+  it('is seen after a conflict, and makes an update without change as durable as itself', async () => {
     await create('changed', { a: '1' });
     const live = await client.get(ConfigMaps, named('changed'), { signal });
     const desired = { ...live, data: { a: '2' } };

@@ -124,6 +124,9 @@ async function attemptUpdate(request: UpdateRequest, onConditional: (value: bool
     dryRun: settings.dryRun,
     options: settings,
   };
+  if (strategyContext.patchedBy !== undefined && isMainWrite(subresource) && strategy.validateWritten) {
+    strategyContext.written = clone(object);
+  }
   const mutating = context.admission.mutate(admission);
   if (mutating) {
     await mutating;

@@ -7,7 +7,7 @@ import type { WatchDelivery } from './watch.ts';
 
 const prefix = '/core/configmaps/default/';
 
-it('a reader that never takes in the initial state is cut off before changes pile up', async () => {
+it('a watcher that never reads the initial state is cut off before changes accumulate', async () => {
   const { server, store, stop } = await startTestServer();
   const put = (name: string): Promise<unknown> => {
     const live = store.head(prefix + name);

@@ -31,7 +31,7 @@ async function newest(api: Api, ns: Namespace): Promise<string> {
 onTargets(targetsByEngine, (on) => {
   describe('watch', () => {
     it.each(['', '&resourceVersion=0', '&resourceVersion='])(
-      'without a place to start from (%j) begins with an ADDED for everything there is, then goes on',
+      'without a revision (%j) sends ADDED for every object, then changes',
       async (query) => {
         const { api, namespace } = on();
         const ns = await namespace();
@@ -47,7 +47,7 @@ onTargets(targetsByEngine, (on) => {
       },
     );
 
-    it('from a revision tells everything after it, in order, none missing, none twice', async () => {
+    it('from a revision sends every later change in order, none missing and none twice', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const path = ns.core('secrets');
@@ -66,7 +66,7 @@ onTargets(targetsByEngine, (on) => {
       expect(Math.min(...revisions)).toBeGreaterThan(Number(from));
     });
 
-    it('a deleted object is told with its last state and the revision of its deletion', async () => {
+    it('sends a deleted object with its last state and the revision of its deletion', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const path = ns.core('secrets');
@@ -85,7 +85,7 @@ onTargets(targetsByEngine, (on) => {
       expect(revisionOf(event!.object)).toBeGreaterThan(revisionOf(made.object));
     });
 
-    it('an object that starts to match the selector is ADDED, one that stops is DELETED with its last matching state', async () => {
+    it('sends ADDED when an object starts to match, and DELETED with its last match when it stops', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const path = ns.core('secrets');
@@ -109,7 +109,7 @@ onTargets(targetsByEngine, (on) => {
       expect(new Set(revisions).size).toBe(5);
     });
 
-    it('field selectors have the same transitions', async () => {
+    it('sends the same transitions for field selectors', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const watch = await api.watch(`${ns.core('secrets')}?watch=true&fieldSelector=type%3DOpaque`);
@@ -120,7 +120,7 @@ onTargets(targetsByEngine, (on) => {
       expect(summary(events)).toEqual(['ADDED opaque']);
     });
 
-    it('one object can be watched by name', async () => {
+    it('can follow one object by name', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const path = ns.core('secrets');
@@ -136,7 +136,7 @@ onTargets(targetsByEngine, (on) => {
       expect(summary([...first, ...rest])).toEqual(['ADDED x', 'MODIFIED x', 'DELETED x']);
     });
 
-    it('one object can be watched by name where there are no namespaces, and by name and labels', async () => {
+    it('can follow one cluster-scoped object by name, and by name and labels', async () => {
       const { api, namespace } = on();
       const [one, two] = [await namespace(), await namespace()];
       const relabel = (name: string, label: string): Promise<unknown> =>
@@ -154,7 +154,7 @@ onTargets(targetsByEngine, (on) => {
       labelled.close();
     });
 
-    it('namespaces are kept apart, and all of them can be watched at once', async () => {
+    it('covers one namespace or all of them', async () => {
       const { api, namespace, unique } = on();
       const [one, two] = [await namespace(), await namespace()];
       const label = unique('watch');
@@ -168,7 +168,7 @@ onTargets(targetsByEngine, (on) => {
       single.close();
     });
 
-    it('the old /watch/ path is a watch', async () => {
+    it('is started by the old /watch/ path too', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(ns.core('secrets'), secret('a'));
@@ -180,7 +180,7 @@ onTargets(targetsByEngine, (on) => {
       one.close();
     });
 
-    it('agrees with a list, whatever is written meanwhile', async () => {
+    it('matches a list, whatever is written meanwhile', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const path = ns.core('secrets');
@@ -214,7 +214,7 @@ onTargets(targetsByEngine, (on) => {
   });
 
   describe('watch with initial events', () => {
-    it('sends what there is, then a bookmark that says so, then what changes', async () => {
+    it('sends the objects, then a bookmark that marks their end, then changes', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const path = ns.core('secrets');
@@ -243,7 +243,7 @@ onTargets(targetsByEngine, (on) => {
     });
 
     it.each(['&resourceVersion=0', '&resourceVersion=1', '&resourceVersion='])(
-      'may name a revision (%s)',
+      'accepts a revision (%s)',
       async (query) => {
         const { api, namespace } = on();
         const ns = await namespace();
@@ -256,7 +256,7 @@ onTargets(targetsByEngine, (on) => {
       },
     );
 
-    it('of nothing is the bookmark alone', async () => {
+    it('sends only the bookmark when there are no objects', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const watch = await api.watch(`${ns.core('secrets')}?watch=true&${initialEvents}`);
@@ -264,7 +264,7 @@ onTargets(targetsByEngine, (on) => {
       watch.close();
     });
 
-    it('refused with sendInitialEvents=false, it sends only what changes', async () => {
+    it('sends only changes when sendInitialEvents=false', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(ns.core('secrets'), secret('a'));
@@ -301,7 +301,7 @@ onTargets(targets, (on, { real }) => {
     });
 
     // kube-apiserver returns 500 here.
-    it.skipIf(real)('a resourceVersion that is no number is answered 400', async () => {
+    it.skipIf(real)('a resourceVersion that is not a number is answered 400', async () => {
       const answer = await on().api.get('/api/v1/secrets?watch=true&resourceVersion=abc');
       expect([answer.status, answer.body['message']]).toEqual([400, expect.stringContaining('Invalid value: "abc"')]);
     });
@@ -335,8 +335,8 @@ async function withManualTime(
 
 const path = '/api/v1/namespaces/default/configmaps';
 
-describe('watch and time', () => {
-  it('bookmarks come about once a minute to those who allow them, with the newest revision', () =>
+describe('watches over time', () => {
+  it('bookmarks with the newest revision arrive about once a minute when they are allowed', () =>
     withManualTime(async (server, clock) => {
       const api = server.api();
       const watch = await api.watch(`${path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=600`);
@@ -356,7 +356,7 @@ describe('watch and time', () => {
       watch.close();
     }));
 
-  it('nobody gets bookmarks who does not allow them', () =>
+  it('no bookmarks arrive when the client does not allow them', () =>
     withManualTime(async (server, clock) => {
       const api = server.api();
       const watch = await api.watch(`${path}?watch=true&timeoutSeconds=300`);
@@ -386,7 +386,7 @@ describe('watch and time', () => {
       expect(minutes).toBeLessThanOrEqual(62);
     }));
 
-  it('a revision the server has not reached is waited for, then answered 504', () =>
+  it('a revision the server has not reached is awaited, then answered 504', () =>
     withManualTime(async (server, clock) => {
       const api = server.api();
       const future = server.store.revision + 1000;
@@ -396,8 +396,8 @@ describe('watch and time', () => {
     }));
 });
 
-describe('watch and history', () => {
-  it('a revision older than the history is answered 200, one ERROR of code 410, and the end', async () => {
+describe('watches and history', () => {
+  it('a revision older than the history is answered 200, one ERROR of code 410, and the end of the stream', async () => {
     const server = await startTestServer({ history: { minRevisions: 5, maxRevisions: 5, minAgeMs: 0 } });
     const api = server.api();
     for (let i = 0; i < 10; i++) await api.create(path, configMap(`c${i}`));
@@ -413,7 +413,7 @@ describe('watch and history', () => {
   });
 });
 
-describe('watch and slow readers', () => {
+describe('watches and slow readers', () => {
   it('a reader that falls too far behind is cut off, others are not', async () => {
     const server = await startTestServer();
     const api = server.api();
@@ -436,8 +436,8 @@ describe('watch and slow readers', () => {
   });
 });
 
-describe('watch and shutdown', () => {
-  it.each(['h1', 'h2'] as const)('a server that stops ends its watches cleanly over %s', async (protocol) => {
+describe('watches and shutdown', () => {
+  it.each(['h1', 'h2'] as const)('a stopping server ends its watches cleanly over %s', async (protocol) => {
     const server = await startTestServer();
     const watch = await server.api(protocol).watch(`${path}?watch=true`);
     const ending = watch.rest();

@@ -35,8 +35,8 @@ async function defineWidgets(
 }
 
 onTargets(targetsByEngine, (on, { real }) => {
-  describe('create', () => {
-    it('answers 201 with what the server adds: uid, time, generation, revision, ownership', async () => {
+  describe('POST of a new object', () => {
+    it('is answered 201 with uid, time, generation, revision and field ownership', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'deployments');
       const answer = await api.post(`${path}?fieldManager=maker`, deployment('made'));
@@ -60,7 +60,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect((await api.get(`${path}/made`)).object.metadata.uid).toBe(metadata.uid);
     });
 
-    it('overwrites what only the server may say', async () => {
+    it('overwrites fields that only the server may set', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const sent = configMap('mine', {
@@ -80,7 +80,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       }
     });
 
-    it('ignores a status where status is a subresource', async () => {
+    it('ignores the status of a kind with a status subresource', async () => {
       const target = on();
       const deployments = (await target.namespace()).of('apps/v1', 'deployments');
       const made = await target.api.create(deployments, { ...deployment('d'), status: { replicas: 7 } });
@@ -90,7 +90,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(custom.body).not.toHaveProperty('status');
     });
 
-    it('of a name that is taken is answered 409 AlreadyExists', async () => {
+    it('is answered 409 AlreadyExists when the name is taken', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'deployments');
       await api.create(path, deployment('taken'));
@@ -108,7 +108,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       });
     });
 
-    it('makes a name of a generateName: the base, cut to 58, and five characters that spell no words', async () => {
+    it('with generateName gets the base, cut to 58, and five characters that spell no words', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const make = async (generateName: string): Promise<string> => {
@@ -121,7 +121,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(await make(long)).toMatch(new RegExp(`^${long.slice(0, 58)}[bcdfghjklmnpqrstvwxz2456789]{5}$`));
     });
 
-    it('needs a name or a generateName', async () => {
+    it('is refused without a name or a generateName', async () => {
       const { api, namespace } = on();
       const answer = await api.post((await namespace()).core('configmaps'), configMap(''));
       expect(answer.status).toBe(422);
@@ -141,7 +141,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       });
     });
 
-    it('says what else is wrong with an object that has no name', async () => {
+    it('reports other errors too when the name is missing', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target, {
         schema: {
@@ -164,7 +164,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       );
     });
 
-    it('forgets the namespace of a kind that has none, as manifests of other programs carry it', async () => {
+    it('ignores the namespace of a cluster-scoped kind', async () => {
       const { api, unique, cleanUp } = on();
       const name = unique('placeless');
       const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
@@ -183,7 +183,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       for (const { object } of written) expect(object.metadata).not.toHaveProperty('namespace');
     });
 
-    it('takes the namespace from the address and refuses another', async () => {
+    it('takes the namespace from the URL and refuses a different one', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const made = await api.create(ns.core('configmaps'), configMap('placed'));
@@ -195,7 +195,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       );
     });
 
-    it('of a kind or version the address does not name is answered 400', async () => {
+    it('is answered 400 when kind or version do not match the URL', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const wrongKind = await api.post(ns.core('configmaps'), { ...configMap('x'), kind: 'Secret' });
@@ -205,7 +205,7 @@ onTargets(targetsByEngine, (on, { real }) => {
     });
 
     // kube-apiserver returns 500 here.
-    it.skipIf(real)('with a resourceVersion is answered 400', async () => {
+    it.skipIf(real)('is answered 400 when it has a resourceVersion', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const answer = await api.post(ns.core('configmaps'), configMap('x', { metadata: { resourceVersion: '5' } }));
@@ -224,8 +224,8 @@ onTargets(targetsByEngine, (on, { real }) => {
     });
   });
 
-  describe('update', () => {
-    it('of a custom resource must say which revision it starts from', async () => {
+  describe('PUT of an object', () => {
+    it('of a custom kind is refused without a resourceVersion', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target);
       await target.api.create(path, widget(group, 'w', { size: 'small' }));
@@ -236,7 +236,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       );
     });
 
-    it('of a built-in kind may leave that out', async () => {
+    it('of a built-in kind may leave out the resourceVersion', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x', { data: { a: '1' } }));
@@ -245,7 +245,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(answer.body['data']).toEqual({ b: '2' });
     });
 
-    it('from an older revision is answered 409 Conflict', async () => {
+    it('is answered 409 Conflict when it has an older revision', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const made = await api.create(path, configMap('x'));
@@ -260,7 +260,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       });
     });
 
-    it('of another object of the same name (uid) is answered 409', async () => {
+    it('is answered 409 when its uid is of another object', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const made = await api.create(path, configMap('x'));
@@ -271,7 +271,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       );
     });
 
-    it('that names another object than the address is answered 400', async () => {
+    it('is answered 400 when its name or namespace does not match the URL', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x'));
@@ -282,7 +282,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(space.status).toBe(400);
     });
 
-    it('of something that is not there is answered 404', async () => {
+    it('is answered 404 when the object does not exist', async () => {
       const target = on();
       const { group, path, ns } = await defineWidgets(target);
       expect((await target.api.put(`${ns.core('configmaps')}/none`, configMap('none'))).status).toBe(404);
@@ -290,7 +290,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect((await target.api.put(`${path}/none`, custom)).status).toBe(404);
     });
 
-    it('of a lease that is not there makes it; of one that is there must name its revision', async () => {
+    it('creates a missing lease, and needs the revision of an existing one', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('coordination.k8s.io/v1', 'leases');
       const lease = {
@@ -305,7 +305,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(again.body['message']).toContain('metadata.resourceVersion: Invalid value: 0: must be specified');
     });
 
-    it('counts generations of the spec, not of metadata or status', async () => {
+    it('increments the generation for changes of the spec, not of metadata or status', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target);
       const deployments = (await target.namespace()).of('apps/v1', 'deployments');
@@ -325,7 +325,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       }
     });
 
-    it('that changes nothing makes no revision', async () => {
+    it('makes no revision when nothing changes', async () => {
       const target = on();
       const { group, path, ns } = await defineWidgets(target);
       const made = await target.api.create(ns.core('configmaps'), configMap('same', { data: { a: '1' } }));
@@ -338,7 +338,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect(revisionOf(customAgain)).toBe(revisionOf(custom));
     });
 
-    it('keeps what only the server may say', async () => {
+    it('keeps fields that only the server may set', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const { metadata } = (await api.create(path, configMap('x'))).object;
@@ -367,8 +367,8 @@ onTargets(targetsByEngine, (on, { real }) => {
     });
   });
 
-  describe('status', () => {
-    it('writes touch status only, main writes everything but status', async () => {
+  describe('the status of an object', () => {
+    it('is the only part its subresource writes, and the main resource writes everything else', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target);
       const made = await target.api.create(path, widget(group, 'w', { size: 'small' }));
@@ -393,7 +393,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       });
     });
 
-    it('of a kind without one is not there', async () => {
+    it('is answered 404 for a kind without that subresource', async () => {
       const target = on();
       const { group, path, ns } = await defineWidgets(target, { subresources: {} });
       await target.api.create(path, widget(group, 'w'));
@@ -402,7 +402,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect((await target.api.get(`${ns.core('configmaps')}/c/status`)).status).toBe(404);
     });
 
-    it('without the subresource is part of the object like any field', async () => {
+    it('is an ordinary field when the kind has no status subresource', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target, { subresources: {} });
       const made = await target.api.create(path, { ...widget(group, 'w'), status: { ready: true } });
@@ -412,8 +412,8 @@ onTargets(targetsByEngine, (on, { real }) => {
     });
   });
 
-  describe('delete', () => {
-    it('answers 200 with a Status that names what is gone', async () => {
+  describe('DELETE of an object', () => {
+    it('is answered 200 with a Status that names the deleted object', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'replicasets');
       const made = await api.create(path, { ...deployment('x'), kind: 'ReplicaSet' });
@@ -430,7 +430,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect((await api.delete(`${path}/x`)).status).toBe(404);
     });
 
-    it('waits for finalizers: marks the object and answers with it', async () => {
+    it('marks an object with finalizers and answers with it', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('held', { metadata: { finalizers: ['example.com/hold'] } }));
@@ -448,7 +448,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect((await api.get(`${path}/held`)).status).toBe(404);
     });
 
-    it('cannot be taken back, and no new finalizers are accepted', async () => {
+    it('cannot be undone, and new finalizers are refused afterwards', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('held', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } }));
@@ -471,23 +471,20 @@ onTargets(targetsByEngine, (on, { real }) => {
     it.each([
       ['Foreground', 'foregroundDeletion'],
       ['Orphan', 'orphan'],
-    ])(
-      'with policy %s leaves a finalizer for the garbage collector, from the body or the query',
-      async (policy, finalizer) => {
-        const { api, namespace } = on();
-        const path = (await namespace()).core('configmaps');
-        for (const [name, query, body] of [
-          ['by-body', '', { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: policy }],
-          ['by-query', `?propagationPolicy=${policy}`, undefined],
-        ] as const) {
-          await api.create(path, configMap(name));
-          const answer = await api.delete(`${path}/${name}${query}`, body);
-          expect(answer.body).toMatchObject({ metadata: { finalizers: [finalizer], deletionGracePeriodSeconds: 0 } });
-        }
-      },
-    );
+    ])('with policy %s in body or query adds a finalizer for the garbage collector', async (policy, finalizer) => {
+      const { api, namespace } = on();
+      const path = (await namespace()).core('configmaps');
+      for (const [name, query, body] of [
+        ['by-body', '', { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: policy }],
+        ['by-query', `?propagationPolicy=${policy}`, undefined],
+      ] as const) {
+        await api.create(path, configMap(name));
+        const answer = await api.delete(`${path}/${name}${query}`, body);
+        expect(answer.body).toMatchObject({ metadata: { finalizers: [finalizer], deletionGracePeriodSeconds: 0 } });
+      }
+    });
 
-    it('with preconditions that do not hold is answered 409', async () => {
+    it('is answered 409 when its preconditions do not hold', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const { uid, resourceVersion } = (await api.create(path, configMap('x'))).object.metadata;
@@ -504,7 +501,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect((await api.delete(`${path}/x`, { preconditions: { uid, resourceVersion } })).status).toBe(200);
     });
 
-    it('with a policy nobody knows, or two policies, is answered 422', async () => {
+    it('is answered 422 with an unknown policy or with two policies', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('x'));
@@ -516,8 +513,8 @@ onTargets(targetsByEngine, (on, { real }) => {
     });
   });
 
-  describe('delete of a collection', () => {
-    it('takes what the selectors match and answers with the list', async () => {
+  describe('DELETE of a collection', () => {
+    it('deletes what the selectors match and answers with the list', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('secrets');
       for (const [name, go] of Object.entries({ a: 'yes', b: 'no', c: 'yes' })) {
@@ -551,7 +548,7 @@ onTargets(targetsByEngine, (on, { real }) => {
   });
 
   describe('dryRun', () => {
-    it('runs everything and stores nothing', async () => {
+    it('runs all steps and stores nothing', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const created = await api.post(`${path}?dryRun=All`, configMap('tried'));
@@ -576,7 +573,7 @@ onTargets(targetsByEngine, (on, { real }) => {
       expect((await api.get(`${path}/real`)).object).toEqual(made.object);
     });
 
-    it.each(['Some', 'all'])('%s is answered 422', async (value) => {
+    it.each(['Some', 'all'])('of %s is answered 422', async (value) => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const answer = await api.post(`${path}?dryRun=${value}`, configMap('x'));
@@ -606,7 +603,7 @@ onTargets(targets, (on) => {
       ]);
     });
 
-    it('Warn, which is the default, warns and stores the rest; of two the last counts', async () => {
+    it('Warn is the default: it warns, stores the rest and takes the last of duplicate fields', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       for (const query of ['?fieldValidation=Warn', '']) {
@@ -620,20 +617,20 @@ onTargets(targets, (on) => {
       expect(second.body['data']).toEqual({ a: '2' });
     });
 
-    it('Ignore says nothing', async () => {
+    it('Ignore stores the rest without warnings', async () => {
       const { api, namespace } = on();
       const answer = await api.post(`${(await namespace()).core('configmaps')}?fieldValidation=Ignore`, unknown);
       expect([answer.status, answer.warnings]).toEqual([201, []]);
     });
 
-    it('anything else is answered 422', async () => {
+    it('any other value is answered 422', async () => {
       const { api, namespace } = on();
       const answer = await api.post(`${(await namespace()).core('configmaps')}?fieldValidation=Maybe`, unknown);
       expect(answer.status).toBe(422);
       expect(answer.body['message']).toContain('fieldValidation: Unsupported value: "Maybe"');
     });
 
-    it('holds for custom kinds, updates and patches, deep inside', async () => {
+    it('applies to custom kinds, updates, patches and nested fields', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target);
       const strict = await target.api.post(
@@ -655,7 +652,7 @@ onTargets(targets, (on) => {
   });
 
   describe('validation', () => {
-    it('failures are a 422 that lists every cause with its field', async () => {
+    it('failures are answered 422 with every cause and its field', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'deployments');
       const answer = await api.post(
@@ -681,7 +678,7 @@ onTargets(targets, (on) => {
       expect(answer.body['message']).toContain('spec.replicas: Invalid value: -1: must be greater than or equal to 0');
     });
 
-    it('custom kinds are held to their schema', async () => {
+    it('custom kinds are validated against their schema', async () => {
       const target = on();
       const { group, path } = await defineWidgets(target, {
         schema: {
@@ -734,7 +731,7 @@ onTargets(targets, (on) => {
       expect(revisionOf(await api.get(`${path}/d`))).toBe(revisionOf(made));
     });
 
-    it('names follow the rules of their kind', async () => {
+    it('names follow the naming rules of their kind', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const upper = await api.post(ns.core('configmaps'), configMap('Upper'));
@@ -763,7 +760,7 @@ onTargets(targets, (on) => {
       blockOwnerDeletion: true,
     });
 
-    it('are kept; one that stands twice is dropped with a warning', async () => {
+    it('are kept, and a duplicate is dropped with a warning', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const { uid } = (await api.create(path, configMap('owner'))).object.metadata;
@@ -778,7 +775,7 @@ onTargets(targets, (on) => {
       ]);
     });
 
-    it('of two controllers are refused', async () => {
+    it('are refused when two of them are controllers', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       const references = ['u-1', 'u-2'].map((uid) => ({ ...owner(uid), controller: true }));
@@ -803,7 +800,7 @@ describe('generated names that collide', () => {
     return { server, make };
   };
 
-  it('are made again', async () => {
+  it('are generated again', async () => {
     const { server, make } = await start(['aaaaa', 'aaaaa', 'aaaaa', 'bbbbb']);
     const names = [await make(), await make()].map(
       ({ object }: { object: UnstructuredObject }) => object.metadata.name,
@@ -812,7 +809,7 @@ describe('generated names that collide', () => {
     expect(names).toEqual(['x-aaaaa', 'x-bbbbb']);
   });
 
-  it('are given up after a few tries', async () => {
+  it('are answered 409 AlreadyExists after a few attempts', async () => {
     const { server, make } = await start(['aaaaa']);
     await make();
     const answer = await make();

@@ -19,7 +19,7 @@ const specOf = (answer: Answer): Record<string, unknown> => answer.body['spec'] 
 
 onTargets(targets, (on, { real }) => {
   describe('cluster IPs', () => {
-    it('are given out, one per Service, and kept on updates that do not name them', async () => {
+    it('are allocated one per Service, and kept by updates that leave them out', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const made = [await api.create(path, service('a')), await api.create(path, service('b'))];
@@ -39,7 +39,7 @@ onTargets(targets, (on, { real }) => {
       expect(specOf(replaced)['clusterIP']).toBe(a!['clusterIP']);
     });
 
-    it('that are taken are refused, free ones can be asked for, and cannot be changed', async () => {
+    it('can be requested when free, are refused when taken, and cannot be changed', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const taken = String(specOf(await api.create(path, service('a')))['clusterIP']);
@@ -57,7 +57,7 @@ onTargets(targets, (on, { real }) => {
       expect(changed.status).toBe(422);
     });
 
-    it('outside the range are refused', async () => {
+    it('are refused when they are outside the range', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const answer = await api.post(path, service('a', { clusterIP: '192.0.2.7' }));
@@ -67,7 +67,7 @@ onTargets(targets, (on, { real }) => {
       );
     });
 
-    it('are not for headless Services or external names', async () => {
+    it('are not allocated for headless Services and external names', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const headless = await api.create(path, service('headless', { clusterIP: 'None' }));
@@ -79,7 +79,7 @@ onTargets(targets, (on, { real }) => {
       expect(specOf(external)).not.toHaveProperty('clusterIP');
     });
 
-    it('a Service that becomes an external name gives its address back', async () => {
+    it('are released when a Service becomes an external name', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const address = specOf(await api.create(path, service('a')))['clusterIP'];
@@ -91,7 +91,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.post(path, service('b', { clusterIP: address }))).status).toBe(201);
     });
 
-    it.skipIf(real)('are only tried on a dry run', async () => {
+    it.skipIf(real)('are not allocated by a dry run', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const tried = await api.post(`${path}?dryRun=All`, service('a'));
@@ -101,7 +101,7 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe('node ports', () => {
-    it('are given to Services that need them, from their range', async () => {
+    it('are allocated from their range to Services that need them', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       for (const type of ['NodePort', 'LoadBalancer']) {
@@ -118,7 +118,7 @@ onTargets(targets, (on, { real }) => {
       expect(at(without.body, 'spec.ports.0')).not.toHaveProperty('nodePort');
     });
 
-    it('that are taken or out of range are refused; a Service may use one for several protocols', async () => {
+    it('are refused when taken or out of range, and one Service may use one for several protocols', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const made = await api.create(path, service('a', { type: 'NodePort' }));
@@ -138,7 +138,7 @@ onTargets(targets, (on, { real }) => {
       expect(at(dns.body, 'spec.ports.0.nodePort')).toBe(at(dns.body, 'spec.ports.1.nodePort'));
     });
 
-    it('are kept on updates that do not name them, and given back when no longer needed', async () => {
+    it('are kept by updates that leave them out, and released when no longer needed', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('services');
       const made = await api.create(path, service('a', { type: 'NodePort' }));
@@ -153,7 +153,7 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  it('a load balancer for local endpoints gets a port for health checks, and keeps it', async () => {
+  it('a load balancer with traffic policy Local gets a health check port and keeps it', async () => {
     const { api, namespace } = on();
     const path = (await namespace()).core('services');
     const local = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
@@ -163,7 +163,7 @@ onTargets(targets, (on, { real }) => {
     expect(specOf(replaced)['healthCheckNodePort']).toBe(port);
   });
 
-  it.skipIf(real)('many Services made at once have addresses and ports of their own', async () => {
+  it.skipIf(real)('many Services created at once get different addresses and ports', async () => {
     const { api, namespace } = on();
     const path = (await namespace()).core('services');
     const names = Array.from({ length: 40 }, (_, i) => `s${i}`);
@@ -174,8 +174,8 @@ onTargets(targets, (on, { real }) => {
   });
 });
 
-describe('a small range', () => {
-  it('ends with an error, and goes on when an address is given back', async () => {
+describe('a small Service range', () => {
+  it('is exhausted with an error, and usable again when an address is released', async () => {
     const server = await startTestServer({ serviceCidr: '10.5.0.0/29' });
     const api = server.api();
     const path = '/api/v1/namespaces/default/services';

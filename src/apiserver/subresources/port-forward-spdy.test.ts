@@ -46,7 +46,7 @@ describe('port forwarding over SPDY', () => {
     expect(resets(client)).toEqual([]);
   });
 
-  it('says on the stream of errors why a port cannot be reached', async () => {
+  it('reports on the error stream why a port cannot be reached', async () => {
     const client = forwarding(async () => {
       throw new Error('connection refused');
     });
@@ -56,7 +56,7 @@ describe('port forwarding over SPDY', () => {
     expect(client.finished(3)).toBe(true);
   });
 
-  it('says on the stream of errors how a connection broke', async () => {
+  it('reports on the error stream how a connection broke', async () => {
     const pod = new PassThrough();
     const client = forwarding(async () => pod);
     await ask(client, 1, '80', '0');
@@ -70,7 +70,7 @@ describe('port forwarding over SPDY', () => {
   it.each<[string, (client: SpdyClient) => void]>([
     ['a reset stream', (client) => client.send(control(3, Buffer.concat([word(3), word(5)])))],
     ['the end of the connection', (client) => client.close()],
-  ])('lets go of the pod after %s', async (_what, end) => {
+  ])('closes the connection to the pod after %s', async (_what, end) => {
     const pod = new PassThrough();
     const client = forwarding(async () => pod);
     await ask(client, 1, '80', '0');
@@ -80,7 +80,7 @@ describe('port forwarding over SPDY', () => {
     await vi.waitFor(() => expect(pod.destroyed).toBe(true));
   });
 
-  it('lets go of a pod that answers after the client has left', async () => {
+  it('closes the connection to a pod that answers after the client has left', async () => {
     const pod = new PassThrough();
     let answer: (pod: Duplex) => void = () => {};
     const client = forwarding(

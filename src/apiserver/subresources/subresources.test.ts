@@ -26,8 +26,8 @@ import {
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 onTargets(targets, (on, { real }) => {
-  describe('scale', () => {
-    it('of a built-in kind shows its replicas and selector, and changes them', async () => {
+  describe('the scale subresource', () => {
+    it('of a built-in kind shows replicas and selector, and changes the replicas', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'deployments');
       const made = await api.create(path, deployment('d', { spec: { replicas: 2 } }));
@@ -47,7 +47,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get(`${path}/d`)).body).toMatchObject({ spec: { replicas: 5 }, metadata: { generation: 2 } });
     });
 
-    it('refuses what cannot be, and what is old', async () => {
+    it('refuses negative replicas and an old revision', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'replicasets');
       await api.create(path, { ...deployment('r'), kind: 'ReplicaSet' });
@@ -62,7 +62,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get(`${path}/none/scale`)).status).toBe(404);
     });
 
-    it('of a custom kind follows the paths of its definition', async () => {
+    it('of a custom kind uses the paths of its definition', async () => {
       const target = on();
       const group = `${target.unique('scale')}.example.com`;
       const scale = {
@@ -91,7 +91,7 @@ onTargets(targets, (on, { real }) => {
       });
     });
 
-    it('of a kind without one is not there', async () => {
+    it('is answered 404 for a kind without it', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('configmaps');
       await api.create(path, configMap('c'));
@@ -100,7 +100,7 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe('pods', () => {
-    it('on a node are deleted with grace: marked, and gone when it is said to be over', async () => {
+    it('on a node are marked with a grace period, and removed when it is set to zero', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       await api.create(path, pod('p', { spec: { nodeName: 'node-1', terminationGracePeriodSeconds: 20 } }));
@@ -117,7 +117,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get(`${path}/p`)).status).toBe(404);
     });
 
-    it('on no node have nobody to wait for', async () => {
+    it('without a node are removed at once', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       await api.create(path, pod('p'));
@@ -125,7 +125,7 @@ onTargets(targets, (on, { real }) => {
       expect((await api.get(`${path}/p`)).status).toBe(404);
     });
 
-    it('are bound to a node once', async () => {
+    it('are bound to a node only once', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       await api.create(path, pod('p'));
@@ -148,7 +148,7 @@ onTargets(targets, (on, { real }) => {
       expect(again.body['message']).toContain('pod p is already assigned to node "node-1"');
     });
 
-    it('cannot be changed much once made', async () => {
+    it('allow changes of few spec fields, such as the image', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       await api.create(path, pod('p'));
@@ -160,7 +160,7 @@ onTargets(targets, (on, { real }) => {
     });
   });
 
-  describe('eviction', () => {
+  describe('the eviction of a pod', () => {
     const eviction = (name: string): object => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
     const budget = (name: string): object => ({
       apiVersion: 'policy/v1',
@@ -179,7 +179,7 @@ onTargets(targets, (on, { real }) => {
       return { path, budgets: ns.of('policy/v1', 'poddisruptionbudgets'), api };
     };
 
-    it('deletes a pod nobody guards', async () => {
+    it('deletes a pod without a disruption budget', async () => {
       const { path, api } = await running(on());
       const answer = await api.post(`${path}/p/eviction`, eviction('p'));
       expect(answer.status).toBe(201);
@@ -206,7 +206,7 @@ onTargets(targets, (on, { real }) => {
       });
     });
 
-    it.skipIf(real)('takes from what the budget allows', async () => {
+    it.skipIf(real)('reduces the number of disruptions that the budget allows', async () => {
       const { path, budgets, api } = await running(on());
       await api.post(budgets, budget('b'));
       await api.patch(`${budgets}/b/status`, mergePatch, {
@@ -217,7 +217,7 @@ onTargets(targets, (on, { real }) => {
       expect(at(body, 'status')).toMatchObject({ disruptionsAllowed: 0, disruptedPods: { p: expect.any(String) } });
     });
 
-    it('of a pod with two budgets is an error', async () => {
+    it('is answered 500 when two budgets select the pod', async () => {
       const { path, budgets, api } = await running(on());
       await api.post(budgets, budget('a'));
       await api.post(budgets, budget('b'));
@@ -247,14 +247,14 @@ onTargets(targets, (on, { real }) => {
       return name;
     };
 
-    it('record who made them, whatever they say', async () => {
+    it('record the user who created them, whatever the body contains', async () => {
       const name = await make(on());
       const { body } = await on().api.get(`${path}/${name}`);
       expect(at(body, 'spec.username')).toMatch(/admin$/);
       expect(at(body, 'spec.groups')).toEqual(['system:masters', 'system:authenticated']);
     });
 
-    it('are approved or denied through their own door, once', async () => {
+    it('are approved or denied only through the approval subresource, and only once', async () => {
       const name = await make(on());
       const { api } = on();
       const { object } = await api.get(`${path}/${name}`);
@@ -274,7 +274,7 @@ onTargets(targets, (on, { real }) => {
       expect(denied.status).toBe(422);
     });
 
-    it('are decided by patches too, which change nothing else', async () => {
+    it('can be approved by patches too, which change nothing else', async () => {
       const name = await make(on());
       const { api } = on();
       const approval = `${path}/${name}/approval`;
@@ -305,7 +305,7 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe('signers', () => {
-    it('decide by leave of the verbs approve and sign, and nobody becomes a master by certificate', async () => {
+    it('need the verbs approve and sign, and sign no certificate for system:masters', async () => {
       const { api, unique, cleanUp, connect } = on();
       const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
       const make = async (organizations: string[]): Promise<Answer> => {
@@ -398,7 +398,7 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe('service accounts', () => {
-    it('get tokens that work, for as long and for whom they were asked', async () => {
+    it('get working tokens with the requested lifetime and audience', async () => {
       const { api, namespace, endpoint } = on();
       const ns = await namespace();
       await api.create(ns.core('serviceaccounts'), { ...configMap('robot'), kind: 'ServiceAccount' });
@@ -442,7 +442,7 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe('pod logs', () => {
-    it('of a pod that is nowhere cannot be read', async () => {
+    it('cannot be read for a pod without a node', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).core('pods');
       await api.create(path, pod('p'));
@@ -460,7 +460,7 @@ onTargets(targets, (on, { real }) => {
 });
 
 describe('pod logs', () => {
-  it('come from whoever runs the pods, as plain text', async () => {
+  it('are streamed as plain text from the backend that runs the pods', async () => {
     const server = await startTestServer({
       podLogs: async function* (object, { container, tailLines, follow }) {
         yield `${object.metadata.name}/${container} tail=${tailLines} follow=${follow}\n`;
@@ -476,7 +476,7 @@ describe('pod logs', () => {
     expect(answer.text).toBe('p/main tail=5 follow=true\ndone\n');
   });
 
-  it('begin at a time as well as so many seconds ago', async () => {
+  it('accept sinceTime as well as sinceSeconds', async () => {
     const nowMs = Math.floor(Date.now() / 1000) * 1000;
     const clock = new ManualClock(nowMs);
     const ago = (seconds: number): string => new Date(nowMs - seconds * 1000).toISOString();
@@ -559,7 +559,7 @@ describe('WebSockets', () => {
     [undefined, ['', 'b:one\n', 'b:twö\n']],
     ['binary.k8s.io', ['binary.k8s.io', 'b:one\n', 'b:twö\n']],
     ['base64.binary.k8s.io', ['base64.binary.k8s.io', 't:b25lCg==', 't:dHfDtgo=']],
-  ])('carry logs, in the protocol %s', async (protocol, heard) => {
+  ])('carry logs with the protocol %s', async (protocol, heard) => {
     expect(await converse(`${path}/log`, protocol)).toEqual(heard);
   });
 
@@ -569,7 +569,7 @@ describe('WebSockets', () => {
     ['v5.channel.k8s.io', 'b:1echo\n', 'b:2oh', /^b:3\{.*"Success"/],
     ['v4.channel.k8s.io', 'b:1echo\n', 'b:2oh', /^b:3\{.*"Success"/],
     ['v4.base64.channel.k8s.io', 't:1ZWNobwo=', 't:2b2g=', /^t:3/],
-  ])('carry commands, whose outcome is a Status: %s', async (protocol, out, error, outcome) => {
+  ])('carry commands and end with a Status: %s', async (protocol, out, error, outcome) => {
     const [spoken, ...heard] = await converse(`${exec}&command=echo`, protocol);
     expect([spoken, ...heard.slice(0, 2)]).toEqual([protocol, out, error]);
     expect(heard[2]).toMatch(outcome);
@@ -579,17 +579,20 @@ describe('WebSockets', () => {
     ['channel.k8s.io', 'b:1', 'b:2oh', /^b:3command terminated/],
     ['base64.channel.k8s.io', 't:1', 't:2b2g=', /^t:3/],
     [undefined, 'b:1', 'b:2oh', /^b:3command terminated/],
-  ])('carry commands in the oldest protocols, where success has no words: %s', async (protocol, out, error, words) => {
-    const [spoken, ...heard] = await converse(`${exec}&command=echo`, protocol);
-    expect(spoken).toBe(protocol ?? '');
-    expect(heard).toEqual([expect.stringContaining(out), error]);
-    const [, ...failed] = await converse(`${exec}&command=fail`, protocol);
-    expect(failed[2]).toMatch(words);
-  });
+  ])(
+    'carry commands in the oldest protocols, which send nothing on success: %s',
+    async (protocol, out, error, words) => {
+      const [spoken, ...heard] = await converse(`${exec}&command=echo`, protocol);
+      expect(spoken).toBe(protocol ?? '');
+      expect(heard).toEqual([expect.stringContaining(out), error]);
+      const [, ...failed] = await converse(`${exec}&command=fail`, protocol);
+      expect(failed[2]).toMatch(words);
+    },
+  );
 });
 
-describe('tokens and time', () => {
-  it('a token is refused once its time is over', async () => {
+describe('expiry of tokens', () => {
+  it('a service account token is refused after it has expired', async () => {
     const clock = new ManualClock(Date.now());
     const server = await startTestServer({ clock });
     const api = server.api();

@@ -68,7 +68,7 @@ onTargets(targets, (on) => {
       expect(document.rows.map(({ cells }) => cells.slice(0, 2))).toEqual([['one', 2]]);
     });
 
-    it('of a scale shows what is wanted and what is there', async () => {
+    it('of a scale shows desired and present replicas', async () => {
       const { api, namespace } = on();
       const path = (await namespace()).of('apps/v1', 'replicasets');
       await api.create(path, { ...deployment('r', { spec: { replicas: 0 } }), kind: 'ReplicaSet' });
@@ -77,7 +77,7 @@ onTargets(targets, (on) => {
       expect(document.rows.map(({ cells }) => cells.slice(0, 3))).toEqual([['r', 0, 0]]);
     });
 
-    it('the first column is Name in the format of names', async () => {
+    it('has the first column Name with the format name', async () => {
       const document = await getTable(on().api, '/api/v1/namespaces');
       expect(document.columnDefinitions[0]).toMatchObject({
         name: 'Name',
@@ -87,7 +87,7 @@ onTargets(targets, (on) => {
       });
     });
 
-    it('wide columns have a priority above zero', async () => {
+    it('gives wide columns a priority above zero', async () => {
       const document = await getTable(on().api, '/api/v1/pods');
       expect(wide(document)).toEqual(['IP', 'Node', 'Nominated Node', 'Readiness Gates']);
     });
@@ -97,7 +97,7 @@ onTargets(targets, (on) => {
       ['?includeObject=Metadata', 'PartialObjectMetadata'],
       ['?includeObject=Object', 'ConfigMap'],
       ['?includeObject=None', undefined],
-    ])('rows of a table asked with %j carry %s', async (query, kind) => {
+    ])('has rows for %j with %s', async (query, kind) => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(ns.core('configmaps'), configMap('row', { data: { a: '1' } }));
@@ -107,12 +107,12 @@ onTargets(targets, (on) => {
       expect(at(row.object, 'data.a')).toBe(kind === 'ConfigMap' ? '1' : undefined);
     });
 
-    it('an includeObject nobody knows is answered 400', async () => {
+    it('is answered 400 for an unknown includeObject', async () => {
       const answer = await on().api.get('/api/v1/namespaces?includeObject=Everything', asTable);
       expect(answer.status).toBe(400);
     });
 
-    it('pages like any list', async () => {
+    it('is paged like any list', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       for (const name of ['a', 'b', 'c']) await api.create(ns.core('secrets'), { ...configMap(name), kind: 'Secret' });
@@ -124,7 +124,7 @@ onTargets(targets, (on) => {
       expect(second.rows.map(({ cells }) => cells[0])).toEqual(['c']);
     });
 
-    it('a failure stays a Status', async () => {
+    it('is not used for failures, which stay a Status', async () => {
       const answer = await on().api.get('/api/v1/namespaces/no-such-namespace', asTable);
       expect(answer.status).toBe(404);
       expect(answer.body).toMatchObject({ kind: 'Status', reason: 'NotFound' });
@@ -132,7 +132,7 @@ onTargets(targets, (on) => {
   });
 
   describe('Table watch', () => {
-    it('columns come with the first event only', async () => {
+    it('sends columns with the first event only', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       await api.create(ns.core('secrets'), { ...configMap('a'), kind: 'Secret' });
@@ -156,7 +156,7 @@ onTargets(targets, (on) => {
       expect(at(third!.object, 'columnDefinitions')).toBeNull();
     });
 
-    it('rows carry metadata with the revision of the event', async () => {
+    it('sends rows whose metadata has the revision of the event', async () => {
       const { api, namespace } = on();
       const ns = await namespace();
       const watch = await api.watch(`${ns.core('secrets')}?watch=true`, asTable);
@@ -183,7 +183,7 @@ onTargets(targets, (on) => {
       return { path, group };
     };
 
-    it('without columns of its own shows Name and Age', async () => {
+    it('shows Name and Age when the definition has no columns', async () => {
       const { path, group } = await define({});
       await on().api.create(path, widget(group, 'plain'));
       const document = await getTable(on().api, path);
@@ -191,7 +191,7 @@ onTargets(targets, (on) => {
       expect(document.rows[0]!.cells[0]).toBe('plain');
     });
 
-    it('shows its printer columns after Name, and no Age unless it is one of them', async () => {
+    it('shows its printer columns after Name, and Age only when it is one of them', async () => {
       const { path, group } = await define({
         additionalPrinterColumns: [
           { name: 'Size', type: 'string', jsonPath: '.spec.size' },
@@ -212,8 +212,8 @@ onTargets(targets, (on) => {
   });
 });
 
-describe('age', () => {
-  it('cells of type date print as age', async () => {
+describe('cells of type date', () => {
+  it('are printed as age', async () => {
     const clock = new ManualClock(Date.now());
     const server = await startTestServer({ clock });
     const api = server.api();

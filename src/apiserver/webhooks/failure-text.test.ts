@@ -7,7 +7,7 @@ import { WebhookClient } from './webhook-client.ts';
 
 const failure = (more: object): Error => Object.assign(new Error('raw'), more);
 
-describe('the failure of a webhook is worded as kube-apiserver words it', () => {
+describe('a webhook failure', () => {
   it.each([
     [{ code: 'ECONNREFUSED', address: '10.0.0.1', port: 443 }, 'dial tcp 10.0.0.1:443: connect: connection refused'],
     [{ code: 'ECONNREFUSED', address: '::1', port: 443 }, 'dial tcp [::1]:443: connect: connection refused'],
@@ -22,11 +22,11 @@ describe('the failure of a webhook is worded as kube-apiserver words it', () => 
     ],
     [{ name: 'TimeoutError' }, 'context deadline exceeded'],
     [{ code: 'SOMETHING' }, 'raw'],
-  ])('%j', (error, text) => {
+  ])('has the same message as in kube-apiserver: %j', (error, text) => {
     expect(webhookFailure(failure(error))).toBe(text);
   });
 
-  it('also when a real connection fails', async () => {
+  it('has the same message as in kube-apiserver for real connections', async () => {
     const client = new WebhookClient(() => ({ fault: 'nowhere' }));
     const webhook = await startTestWebhook();
     const other = await createAuthority({ commonName: 'other', clock: systemClock });
@@ -47,7 +47,7 @@ describe('the failure of a webhook is worded as kube-apiserver words it', () => 
   });
 });
 
-describe('a webhook that does not come to an end', () => {
+describe('a webhook whose answer does not end', () => {
   it.each([
     ['endless', 10_000, 'the answer is too large'],
     ['unfinished', 300, 'context deadline exceeded'],

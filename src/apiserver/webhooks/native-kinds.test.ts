@@ -13,7 +13,7 @@ const cluster = (name: string): object => ({
   spec: { infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackCluster', name: 'c' } },
 });
 
-describe('a webhook whose manager nobody runs', () => {
+describe('a webhook of a provider whose manager is not running', () => {
   let server: TestServer;
   let api: Api;
 
@@ -57,7 +57,7 @@ describe('a webhook whose manager nobody runs', () => {
     return answer;
   }
 
-  it('does not stand in the way of a kind that is checked here anyway, and the user is warned', async () => {
+  it('is skipped with a warning for kinds that are validated here anyway', async () => {
     const provider = { name: 'validation.cluster.cluster.x-k8s.io' };
     const answer = await postWith({ ...provider, rules: [['cluster.x-k8s.io', 'clusters']] }, clusters, cluster('c'));
     expect(answer.status).toBe(201);
@@ -79,14 +79,14 @@ describe('a webhook whose manager nobody runs', () => {
       ],
     ],
     ['vcluster.kb.io', [['cluster.x-k8s.io', 'clusters']]],
-  ])('of somebody else is asked nevertheless: %s for %j', async (name, rules) => {
+  ])('is called nevertheless when it is not a known one: %s for %j', async (name, rules) => {
     const answer = await postWith({ name, rules }, clusters, cluster('policed'));
     expect(answer.status).toBe(500);
     expect(answer.body['message']).toContain('service "capi-webhook-service" not found');
     expect((await api.get(`${clusters}/policed`)).status).toBe(404);
   });
 
-  it('fails the writes of every other kind, as its policy says', async () => {
+  it('fails writes of every other kind according to its failure policy', async () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
     const provider = { name: 'validation.cluster.cluster.x-k8s.io' };
     const answer = await postWith({ ...provider, rules: [['', 'configmaps']] }, configMaps, object);
@@ -95,7 +95,7 @@ describe('a webhook whose manager nobody runs', () => {
   });
 });
 
-describe('the webhooks that providers bring', () => {
+describe('the webhooks of providers', () => {
   const rule = (group: string, resource: string): AdmissionRule => ({
     apiGroups: [group],
     resources: [resource],
@@ -126,7 +126,7 @@ describe('the webhooks that providers bring', () => {
     ['vhostedcontrolplane-v1alpha1.kb.io', `controlplane.${capi}`, 'hostedcontrolplane'],
     ['validation.clusterstack.clusterstack.x-k8s.io', 'clusterstack.x-k8s.io', 'clusterstack'],
     ['validation.clusterstackrelease.clusterstack.x-k8s.io', 'clusterstack.x-k8s.io', 'clusterstackrelease'],
-  ])('are known: %s', (name, group, singular) => {
+  ])('are recognized: %s', (name, group, singular) => {
     const match = {
       rules: [rule(group, `${singular}s`), rule(group, `${singular}s/scale`)],
     } as Partial<RequestMatch> as RequestMatch;

@@ -84,7 +84,7 @@ onTargets(targets, (on) => {
   const requestOf = (index = 0): JsonObject => calls()[index]!.review['request'] as JsonObject;
 
   describe('a mutating webhook', () => {
-    it('changes what is stored by a JSON patch', async () => {
+    it('changes the stored object by a JSON patch', async () => {
       hook.answer((review) => admissionAnswer(review, addLabel('patched')));
       const { path, remove } = await register('Mutating', [{ name: 'one.example.com' }]);
       const made = await on().api.post(path, labelled('x'));
@@ -94,7 +94,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('is told who wants to do what to which object', async () => {
+    it('receives user, operation and object of the request', async () => {
       hook.answer(allow);
       const { path, ns, remove } = await register('Mutating', [{ name: 'one.example.com', timeoutSeconds: 7 }]);
       await on().api.post(`${path}?fieldManager=maker`, labelled('x'));
@@ -139,7 +139,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('may refuse', async () => {
+    it('may refuse the request', async () => {
       hook.answer((review) => deny(review, { message: 'not on Sundays', code: 403, reason: 'Forbidden' }));
       const { path, remove } = await register('Mutating', [{ name: 'one.example.com' }]);
       const answer = await on().api.post(path, labelled('x'));
@@ -148,7 +148,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('whose patch makes something invalid fails the write like any other', async () => {
+    it('fails the write with 422 when its patch makes the object invalid', async () => {
       hook.answer((review) =>
         admissionAnswer(review, patchResponse([{ op: 'add', path: '/metadata/labels/bad', value: 'not a label!' }])),
       );
@@ -159,14 +159,14 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('whose patch cannot be applied is an error of its own', async () => {
+    it('fails the write with 500 when its patch cannot be applied', async () => {
       hook.answer((review) => admissionAnswer(review, patchResponse([{ op: 'remove', path: '/data/none' }])));
       const { path, remove } = await register('Mutating', [{ name: 'one.example.com' }]);
       expect((await on().api.post(path, labelled('x'))).status).toBe(500);
       await remove();
     });
 
-    it('sees what those before it did, and once more what those after it did if it asks to', async () => {
+    it('sees changes of earlier webhooks, and of later ones on reinvocation with IfNeeded', async () => {
       hook.answer((review, path) => admissionAnswer(review, addLabel(path.slice(1))));
       const { path, remove } = await register('Mutating', [
         { name: 'first.example.com', reinvocationPolicy: 'IfNeeded' },
@@ -186,7 +186,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('that changes nothing the second time is called once', async () => {
+    it('is called once when later webhooks change nothing', async () => {
       hook.answer(allow);
       const { path, remove } = await register('Mutating', [
         { name: 'first.example.com', reinvocationPolicy: 'IfNeeded' },
@@ -197,7 +197,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('runs on a dry run and is told so', async () => {
+    it('runs on a dry run and is told about it', async () => {
       hook.answer((review) => admissionAnswer(review, addLabel('patched')));
       const { path, remove } = await register('Mutating', [{ name: 'one.example.com', sideEffects: 'NoneOnDryRun' }]);
       const answer = await on().api.post(`${path}?dryRun=All`, labelled('x'));
@@ -208,7 +208,7 @@ onTargets(targets, (on) => {
   });
 
   describe('a validating webhook', () => {
-    it('sees the object as it will be stored and may refuse it in its own words and code', async () => {
+    it('sees the object as it will be stored, and may refuse it with its own message and code', async () => {
       hook.answer((review, path) => {
         if (path === '/mutate') return admissionAnswer(review, addLabel('patched'));
         return deny(review, { message: 'no', reason: 'TooManyRequests', code: 429 });
@@ -226,7 +226,7 @@ onTargets(targets, (on) => {
       await Promise.all([first.remove(), second.remove()]);
     });
 
-    it('that gives no reason refuses without explanation', async () => {
+    it('refuses with "without explanation" when it gives no reason', async () => {
       hook.answer((review) => deny(review));
       const { path, remove } = await register('Validating', [{ name: 'check.example.com' }]);
       const answer = await on().api.post(path, labelled('x'));
@@ -237,14 +237,14 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('may warn', async () => {
+    it('may return warnings', async () => {
       hook.answer((review) => admissionAnswer(review, { allowed: true, warnings: ['mind the gap'] }));
       const { path, remove } = await register('Validating', [{ name: 'check.example.com' }]);
       expect((await on().api.post(path, labelled('x'))).warnings).toEqual(['299 - "mind the gap"']);
       await remove();
     });
 
-    it('may protect from deletion', async () => {
+    it('may prevent deletion', async () => {
       hook.answer((review) =>
         at(review, 'request.operation') === 'DELETE' ? deny(review, { message: 'stay', code: 403 }) : allow(review),
       );
@@ -258,7 +258,7 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('failurePolicy', () => {
+  describe('the failurePolicy of a webhook', () => {
     it.each([
       ['is refused by the server', () => ({ httpStatus: 503 })],
       [
@@ -266,7 +266,7 @@ onTargets(targets, (on) => {
         (review: JsonObject) => allow({ request: { ...(review['request'] as JsonObject), uid: 'other' } }),
       ],
       ['answers with something else', () => ({ kind: 'Surprise', apiVersion: 'v1' })],
-    ])('Fail fails the write when the webhook %s, Ignore goes on', async (_, answer) => {
+    ])('Fail fails the write when the webhook %s, and Ignore lets it pass', async (_, answer) => {
       hook.answer(answer);
       const { path, remove } = await register('Validating', [{ name: 'check.example.com', failurePolicy: 'Fail' }]);
       const failed = await on().api.post(path, labelled('x'));
@@ -292,7 +292,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('applies to a webhook whose certificate nobody vouches for', async () => {
+    it('applies to a webhook with an untrusted certificate', async () => {
       hook.answer(allow);
       const { path, remove } = await register('Validating', [
         { name: 'check.example.com', clientConfig: { url: `${hook.url}/check` } },
@@ -305,8 +305,8 @@ onTargets(targets, (on) => {
     });
   });
 
-  describe('matching', () => {
-    it('is by operation, resource and subresource', async () => {
+  describe('the matching of webhooks', () => {
+    it('uses operation, resource and subresource', async () => {
       hook.answer(allow);
       const rule = (operations: string[], resources: string[]): object => ({
         operations,
@@ -336,7 +336,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('is by labels of the namespace and of the object, old or new', async () => {
+    it('uses labels of the namespace and of the old or new object', async () => {
       hook.answer(allow);
       const { path, remove } = await register('Validating', [
         { name: 'labelled.example.com', objectSelector: { matchLabels: { watched: 'yes' } } },
@@ -351,7 +351,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('by conditions: one that is false leaves the webhook out, one that cannot be evaluated is a failure', async () => {
+    it('skips a webhook with a false condition, and fails when a condition cannot be evaluated', async () => {
       hook.answer(allow);
       const { path, remove } = await register('Validating', [
         {
@@ -386,7 +386,7 @@ onTargets(targets, (on) => {
       await ignoring.remove();
     });
 
-    it('is by conditions that may ask what the sender may do, and conditions that do not compile are refused', async () => {
+    it('allows conditions that ask about permissions, and refuses conditions that do not compile', async () => {
       hook.answer((review) => deny(review));
       const expression = '!authorizer.requestResource.check("break-glass").allowed()';
       const { path, remove } = await register('Validating', [
@@ -414,7 +414,7 @@ onTargets(targets, (on) => {
       );
     });
 
-    it('is by subresource too: evictions are shown as what they are', async () => {
+    it('matches subresources too, such as pods/eviction', async () => {
       const target = on();
       const ns = await target.namespace();
       await target.api.create(ns.core('serviceaccounts'), {
@@ -445,7 +445,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('is by any version of the resource (Equivalent), which is then converted, or by the very one (Exact)', async () => {
+    it('matches any version with Equivalent, converting the object, or only the exact one with Exact', async () => {
       const target = on();
       hook.answer((review, path) =>
         path === '/equivalent'
@@ -481,7 +481,7 @@ onTargets(targets, (on) => {
       await remove();
     });
 
-    it('leaves the configurations of webhooks alone, so that they can be repaired', async () => {
+    it('skips webhook configurations, so that they can be repaired', async () => {
       const target = on();
       if (!target.ours) return;
       hook.answer((review) => deny(review));
@@ -498,7 +498,7 @@ onTargets(targets, (on) => {
     });
   });
 
-  it('a webhook is found through the Service it names', async () => {
+  it('a webhook is called through the Service it names', async () => {
     const target = on();
     if (!target.ours) return;
     const services = '/api/v1/namespaces/default/services';

@@ -82,15 +82,15 @@ async function expectReleased(): Promise<void> {
   expect(await world.snapshot()).toEqual(before);
 }
 
-describe('taking over', () => {
-  it('stops the managers, and takes kinds, webhooks and inventory', async () => {
+describe('adopting an upstream installation', () => {
+  it('stops the managers and takes over kinds, webhooks and inventory', async () => {
     await adopt();
     await expectAdopted();
     // Added by the adoption, because upstream did not have it.
     await world.client.get(CustomResourceDefinitions, { name: 'clusterstacks.clusterstack.x-k8s.io' });
   });
 
-  it('says on identities that namespaces share until when upstream worked', async () => {
+  it('records on shared identities until when upstream worked', async () => {
     const identity = {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
       kind: 'OpenStackClusterIdentity',
@@ -107,7 +107,7 @@ describe('taking over', () => {
     expect(await annotations()).toEqual({});
   });
 
-  it('looks, and changes nothing', async () => {
+  it('surveys the installation without changing it', async () => {
     const { managers, configurations, kinds, obstacles } = await survey();
     expect(managers.map(({ known, version }) => `${known.provider} ${version}`)).toEqual([
       'cluster-api v1.14.2',
@@ -119,7 +119,7 @@ describe('taking over', () => {
     expect(world.client.writes()).toEqual([]);
   });
 
-  it('goes on after an end at any write', { timeout: 120_000 }, async () => {
+  it('continues after a kill at any write', { timeout: 120_000 }, async () => {
     const whole = world.mortal(Number.POSITIVE_INFINITY);
     await adopt(whole.client);
     expect(whole.writes()).toBeGreaterThan(20);
@@ -131,7 +131,7 @@ describe('taking over', () => {
     }
   });
 
-  it('gives back after an end at any write', { timeout: 120_000 }, async () => {
+  it('is undone by a release after a kill at any write', { timeout: 120_000 }, async () => {
     const whole = world.mortal(Number.POSITIVE_INFINITY);
     await adopt(whole.client);
     for (let at = 1; at <= whole.writes(); at++) {
@@ -164,14 +164,14 @@ describe('taking over', () => {
   });
 });
 
-describe('giving back', () => {
-  it('leaves everything as it was', async () => {
+describe('releasing to upstream', () => {
+  it('restores everything as it was', async () => {
     await adopt();
     await release();
     await expectReleased();
   });
 
-  it('waits for each of ours that works from outside, whatever its lease is called', async () => {
+  it('waits for each of our instances outside of the cluster, whatever its lease is called', async () => {
     await adopt();
     const spec = { holderIdentity: 'laptop', leaseDurationSeconds: 4, renewTime: '1970-01-01T01:00:00.000000Z' };
     const metadata = { namespace: 'capstan-system', name: 'capstan-share-1' };
@@ -189,7 +189,7 @@ describe('giving back', () => {
     expect(await replicas()).toEqual([0, 0]);
   });
 
-  it('goes on after an end at any write', { timeout: 120_000 }, async () => {
+  it('continues after a kill at any write', { timeout: 120_000 }, async () => {
     await adopt();
     const whole = world.mortal(Number.POSITIVE_INFINITY);
     await release(whole.client);
@@ -229,7 +229,7 @@ describe('giving back', () => {
   });
 });
 
-describe('what stands against it', () => {
+describe('obstacles of an adoption', () => {
   const put = <T extends KubeObject>(resource: Resource<T>, object: object): void => {
     const apiVersion = `${resource.group}/${resource.version}`;
     world.client.seed(resource, { apiVersion, kind: resource.kind, ...object } as never);
@@ -239,12 +239,12 @@ describe('what stands against it', () => {
   it.each([
     ['v1.10.4', 'upgrade it to 1.11 or newer first'],
     ['v1.15.0', 'newer than this program knows'],
-  ])('a manager of version %s', async (coreVersion, words) => {
+  ])('include a manager of version %s', async (coreVersion, words) => {
     world = upstreamWorld({ coreVersion });
     expect(await obstacles()).toContain(words);
   });
 
-  it('machines that would be rolled', async () => {
+  it('include machines that would be replaced', async () => {
     const metadata = { namespace: 'default', name: 'one' };
     const controlPlaneRef = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KubeadmControlPlane', name: 'one' };
     put(Clusters, { metadata, spec: { controlPlaneRef } });
@@ -263,14 +263,14 @@ describe('what stands against it', () => {
     expect(await obstacles()).toContain('1 machines would be rolled, among them m (Version v1.33.0, v1.34.0 required)');
   });
 
-  it('a topology that a switched-off gate keeps asleep', async () => {
+  it('include a topology that a disabled feature gate keeps inactive', async () => {
     world = upstreamWorld({ coreArgs: ['--leader-elect', '--feature-gates=MachinePool=true,ClusterTopology=false'] });
     const topology = { classRef: { name: 'missing' }, version: 'v1.34.0' };
     put(Clusters, { metadata: { namespace: 'default', name: 'asleep' }, spec: { topology } });
     expect(await obstacles()).toContain('ours would begin to act on it');
   });
 
-  it('control planes that run as Pods of another provider', async () => {
+  it('include control planes that run as Pods of another provider', async () => {
     put(HostedControlPlanes, { metadata: { namespace: 'default', name: 'plane' }, spec: {} });
     const { group, plural, kind } = HostedControlPlanes;
     put(CustomResourceDefinitions, {
@@ -295,7 +295,7 @@ describe('what stands against it', () => {
     );
   });
 
-  it('objects stored in a version that nobody knows any more', async () => {
+  it('include objects stored in a version that is no longer known', async () => {
     const name = 'clusters.cluster.x-k8s.io';
     const present = await world.client.get(CustomResourceDefinitions, { name });
     world.client.seed(CustomResourceDefinitions, {
@@ -305,7 +305,7 @@ describe('what stands against it', () => {
     expect(await obstacles()).toContain('may be stored as v1alpha1');
   });
 
-  it('nothing to take over', async () => {
+  it('include an installation with nothing to adopt', async () => {
     world = { ...world, ...upstreamWorld() };
     const { client } = world;
     for (const { metadata } of (await client.list(Deployments)).items) {
@@ -317,7 +317,7 @@ describe('what stands against it', () => {
     expect(await obstacles()).toContain('nothing of upstream was found here');
   });
 
-  it('leaves a provider that nobody knows as it is', async () => {
+  it('do not include an unknown provider, which is left unchanged', async () => {
     put(Deployments, {
       metadata: {
         namespace: 'capd',

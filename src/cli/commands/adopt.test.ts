@@ -44,11 +44,11 @@ describe('capstan adopt', () => {
     [{ release: true, dryRun: true }, '--release and --dry-run exclude each other'],
     [{ output: 'json' }, '--output is for --dry-run'],
     [{ replicas: 'many' }, '--replicas'],
-  ])('refuses what makes no sense: %o', async (options, words) => {
+  ])('refuses contradictory options: %o', async (options, words) => {
     await expect(run(options)).rejects.toThrow(words);
   });
 
-  it('has nothing to do where nothing of upstream is', async () => {
+  it('reports that there is nothing to adopt without an upstream installation', async () => {
     const context = recordingContext();
     expect(await run({ dryRun: true }, context)).toBe(1);
     expect(context.out()).toContain('nothing of upstream was found here');
@@ -56,7 +56,7 @@ describe('capstan adopt', () => {
     await expect(run({ release: true })).rejects.toThrow('was taken over from upstream');
   });
 
-  it('shows the plan to programs, and changes nothing when a person says no', async () => {
+  it('prints the plan for programs, and changes nothing when the user declines', async () => {
     const labels = { 'cluster.x-k8s.io/provider': 'cluster-api' };
     const image = 'registry.k8s.io/cluster-api/cluster-api-controller:v1.14.2';
     await server.local.apply(Namespaces, { metadata: { name: 'capi-system' } }, by);

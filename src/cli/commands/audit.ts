@@ -1,11 +1,5 @@
-import {
-  Clusters,
-  type OpenStackCluster,
-  OpenStackClusters,
-  OpenStackFloatingIPPools,
-  type OpenStackServer,
-  OpenStackServers,
-} from '../../api/index.ts';
+import type { OpenStackCluster, OpenStackServer } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
 import {
   auditFindings,
   type CloudResource,
@@ -13,16 +7,9 @@ import {
   type OwnersOnRecord,
   removeResources,
 } from '../../controllers/index.ts';
-import {
-  asJson,
-  CapstanError,
-  errorMessage,
-  formatJson,
-  formatYaml,
-  type JsonObject,
-  type KubeObject,
-} from '../../machinery/index.ts';
+import { asJson, CapstanError, errorMessage, formatJson, formatYaml, type JsonObject } from '../../machinery/index.ts';
 import { connect } from '../../openstack/index.ts';
+import { type KnownOwners, ownersOf } from '../audit/owners.ts';
 import { type CloudInUse, type CloudsInUse, type CloudUser, openCloudsInUse, titleOf } from '../clouds-in-use.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
@@ -41,44 +28,54 @@ export interface AuditOptions extends ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
+/** One project, with what was in it before its owners were read. */
+interface Seen {
+  readonly project: CloudInUse;
+  readonly inventory: readonly CloudResource[];
+}
+
 interface Report {
+  readonly cloud: CloudInUse['cloud'];
   readonly title: string;
   readonly findings: ReturnType<typeof auditFindings>;
 }
+
+type AllOwners = OwnersOnRecord & Pick<KnownOwners, 'users' | 'unasked'>;
 
 /** Compares the resources in clouds with their owners. The exit code is 1 if a resource has no owner or is missing. */
 export async function audit(options: AuditOptions, context: CommandContext): Promise<number> {
   return await withConnection(options, context, async (connection) => {
     const { signal } = context;
-    const { users } = await ownersOf(connection, context);
+    const { users } = await ownersOf(connection.client, { signal });
     const opened = await openClouds(options, connection, users, context);
     try {
-      const problems = [...opened.problems];
-      const seen: { project: CloudInUse; inventory: CloudResource[] }[] = [];
+      const problems = opened.problems.map((problem) => `not looked at: ${problem}`);
+      const seen: Seen[] = [];
       for (const project of opened.clouds) {
         try {
           seen.push({ project, inventory: await cloudInventory(project.cloud, signal) });
         } catch (error) {
           // An unreachable cloud must not hide the others.
           signal.throwIfAborted();
-          problems.push(`${project.title}: ${errorMessage(error)}`);
+          problems.push(`not looked at: ${project.title}: ${errorMessage(error)}`);
         }
       }
-      for (const problem of problems) context.stderr(`capstan: warning: not looked at: ${problem}\n`);
       // Resources are listed before their owners, so that a resource created in between cannot appear without owner.
-      const known = await allOwners(options, connection, context);
-      const reports = seen.map(({ project: { cloud, title, users: here }, inventory }) => ({
-        cloud,
-        title,
-        findings: auditFindings(inventory, known, here.filter(hasRecords)),
-      }));
-      print(reports, options, context);
-      const orphans = reports.reduce((sum, { findings }) => sum + findings.orphans.length, 0);
-      const missing = reports.reduce((sum, { findings }) => sum + findings.missing.length, 0);
+      const known = await allOwners(options, connection.client, context);
+      problems.push(...known.unasked.map((one) => `its owners are not known: ${one}`));
+      for (const problem of problems) context.stderr(`capstan: warning: ${problem}\n`);
+      const reports = seen.map((one) => report(one, opened.used, known));
+      print(reports, problems, options, context);
+      const orphans = sum(reports, 'orphans');
+      const missing = sum(reports, 'missing');
       if (!options.delete || orphans === 0) return orphans + missing + problems.length === 0 ? 0 : 1;
+      refuseGuesses(known);
       await confirm(orphans, options, context);
+      // somebody may have taken his time to answer, and owners may have come back
+      const now = await allOwners(options, connection.client, context);
+      refuseGuesses(now);
       let refused = 0;
-      for (const { cloud, findings } of reports) {
+      for (const { cloud, findings } of seen.map((one) => report(one, opened.used, now))) {
         refused += await remove(cloud, findings.orphans, options, context);
       }
       return refused + missing + problems.length === 0 ? 0 : 1;
@@ -88,44 +85,51 @@ export async function audit(options: AuditOptions, context: CommandContext): Pro
   });
 }
 
+function report({ project, inventory }: Seen, used: readonly CloudInUse[], known: AllOwners): Report {
+  const { cloud, title, users } = project;
+  // what is on its way out misses this and that
+  const steady = new Set(
+    known.users.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.uid),
+  );
+  const here = users.filter(hasRecords).filter(({ metadata }) => steady.has(metadata.uid));
+  const elsewhere = used
+    .filter(({ projectId }) => projectId !== undefined && projectId !== project.projectId)
+    .flatMap((other) => other.users);
+  return { cloud, title, findings: auditFindings(inventory, known, here, elsewhere) };
+}
+
+function sum(reports: readonly Report[], what: 'orphans' | 'missing'): number {
+  return reports.reduce((total, { findings }) => total + findings[what].length, 0);
+}
+
+/** What a management API that does not answer may own is not deleted. */
+function refuseGuesses({ unasked }: AllOwners): void {
+  if (unasked.length === 0) return;
+  throw new CapstanError('CAP_OWNERS_UNKNOWN', `nothing was deleted: it may belong to ${unasked.join('; ')}`, {
+    hint: 'run it where that cluster can be reached; one that is gone for good is given up with `kubectl delete lc NAME` and the annotation lattice.dev/lost',
+  });
+}
+
 /** Pools record their addresses elsewhere. */
 function hasRecords(user: CloudUser): user is OpenStackCluster | OpenStackServer {
   return user.kind !== 'OpenStackFloatingIPPool';
 }
 
-/** Returns the owners of this management API and of others with the same projects. */
-async function allOwners(
-  options: AuditOptions,
-  connection: Connection,
-  context: CommandContext,
-): Promise<OwnersOnRecord> {
-  const others = (options.alsoOwnersOf ?? []).map((kubeconfig) =>
-    withConnection({ kubeconfig }, context, (other) => ownersOf(other, context)),
-  );
-  const all = await Promise.all([ownersOf(connection, context), ...others]);
-  return { objects: all.flatMap(({ objects }) => objects), clusters: all.flatMap(({ clusters }) => clusters) };
-}
-
-/** Returns all owners in all namespaces, because resources of an unseen owner would look orphaned. */
-async function ownersOf(
-  { client }: Connection,
-  { signal }: CommandContext,
-): Promise<OwnersOnRecord & { users: readonly CloudUser[] }> {
-  const [clusters, servers, pools, whole] = await Promise.all([
-    client.list(OpenStackClusters, { signal }),
-    client.list(OpenStackServers, { signal }),
-    client.list(OpenStackFloatingIPPools, { signal }),
-    client.list(Clusters, { signal }),
+/** The owners of this management API, of clusters that manage themselves, and of others that use the same projects. */
+async function allOwners(options: AuditOptions, client: Client, context: CommandContext): Promise<AllOwners> {
+  const { signal } = context;
+  const [own, ...others] = await Promise.all([
+    ownersOf(client, { signal }),
+    ...(options.alsoOwnersOf ?? []).map((kubeconfig) =>
+      withConnection({ kubeconfig }, context, (other) => ownersOf(other.client, { signal })),
+    ),
   ]);
-  const users: CloudUser[] = [
-    ...clusters.items.map((one) => ({ ...one, kind: 'OpenStackCluster' })),
-    ...servers.items.map((one) => ({ ...one, kind: 'OpenStackServer' })),
-    ...pools.items.map((one) => ({ ...one, kind: 'OpenStackFloatingIPPool' })),
-  ];
+  const all = [own, ...others];
   return {
-    users,
-    objects: users as readonly KubeObject[],
-    clusters: whole.items.map(({ metadata: { namespace = '', name = '' } }) => ({ namespace, name })),
+    users: own.users,
+    objects: all.flatMap(({ objects }) => objects),
+    clusters: all.flatMap(({ clusters }) => clusters),
+    unasked: [...new Set(all.flatMap(({ unasked }) => unasked))],
   };
 }
 
@@ -135,24 +139,37 @@ async function openClouds(
   { client }: Connection,
   users: readonly CloudUser[],
   context: CommandContext,
-): Promise<CloudsInUse> {
+): Promise<CloudsInUse & { used: readonly CloudInUse[] }> {
   const { env, signal } = context;
   const used = await openCloudsInUse(client, users, { env, signal });
-  if (options.cloud === undefined) return used;
+  if (options.cloud === undefined) return { ...used, used: used.clouds };
   const config = await (await readClouds(context)).cloud(options.cloud);
   const cloud = connect(config, { env });
   const { project } = await cloud.identity.whoami({ signal });
   const title = titleOf(config, project?.name);
-  const same = used.clouds.find((one) => one.title === title);
+  const projectId = project?.id;
+  const same = used.clouds.filter(
+    (one) =>
+      projectId !== undefined &&
+      one.projectId === projectId &&
+      [undefined, one.cloud.config.region].includes(config.region ?? one.cloud.config.region),
+  );
   return {
-    clouds: [{ cloud, title, users: same?.users ?? [] }],
+    clouds: [{ cloud, title, projectId, users: same.flatMap((one) => one.users) }],
+    used: used.clouds,
     problems: [],
     close: async () => void (await Promise.all([used.close(), cloud.close()])),
   };
 }
 
-function print(reports: readonly Report[], { output }: AuditOptions, context: CommandContext): void {
-  const value: JsonObject = { clouds: asJson(reports.map(({ title, findings }) => ({ cloud: title, ...findings }))) };
+function print(
+  reports: readonly Report[],
+  problems: readonly string[],
+  { output }: AuditOptions,
+  context: CommandContext,
+): void {
+  const clouds = asJson(reports.map(({ title, findings }) => ({ cloud: title, ...findings })));
+  const value: JsonObject = { clouds, ...(problems.length > 0 && { problems: [...problems] }) };
   if (output === 'json') return context.stdout(formatJson(value));
   if (output === 'yaml') return context.stdout(formatYaml(value));
   for (const { title, findings } of reports) {

@@ -90,7 +90,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
     state.webhooks = webhooks;
     stops.unshift(() => webhooks.close());
     if (administrator) {
-      stops.unshift(() => removeConfigurations(administrator, webhooks));
+      stops.unshift(() => removeConfigurations(administrator, { service: webhooks, clock, log }));
       await installKinds(administrator, { service: webhooks, areas, clock, signal });
       await webhooks.keeper.publish(signal);
       const watched = watchWebhooks(administrator, { service: webhooks, areas, clock, log });

@@ -33,6 +33,7 @@ export async function move(options: MoveOptions, context: CommandContext): Promi
       const { namespace } = source;
       const { clock, signal } = context;
       context.stderr(`namespace ${namespace}: ${source.where} -> ${target.where}\n`);
+      let isUnderWay = false;
       const move: EngineOptions = {
         source: source.client,
         target: target.client,
@@ -40,7 +41,10 @@ export async function move(options: MoveOptions, context: CommandContext): Promi
         clock,
         signal,
         newId: () => randomUUID(),
-        onProgress: (line) => context.stderr(`${line}\n`),
+        onProgress: (line) => {
+          isUnderWay = true;
+          context.stderr(`${line}\n`);
+        },
       };
       if (dryRun) {
         for (const { object, isCopied } of await planMove(move)) {
@@ -48,8 +52,16 @@ export async function move(options: MoveOptions, context: CommandContext): Promi
         }
         return 0;
       }
-      if (cancel) await cancelMove(move);
-      else await moveNamespace(move);
+      try {
+        await (cancel ? cancelMove(move) : moveNamespace(move));
+      } catch (error) {
+        if (isUnderWay) {
+          context.stderr(
+            `interrupted: what is not moved yet stays paused; run the same command again to go on, or with --cancel to call it off\n`,
+          );
+        }
+        throw error;
+      }
       return 0;
     }),
   );

@@ -1,6 +1,14 @@
-import { CustomResourceDefinitions } from '../../api/index.ts';
+import { CustomResourceDefinitions, Namespaces } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, inParallel, isNotFound, type KubeObject, type Resource, sleep } from '../../machinery/index.ts';
+import {
+  CapstanError,
+  ignoreNotFound,
+  inParallel,
+  isNotFound,
+  type KubeObject,
+  type Resource,
+  sleep,
+} from '../../machinery/index.ts';
 import { readAdoption } from '../adopt/record.ts';
 import { confirmDeletion } from '../confirm-deletion.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
@@ -54,6 +62,7 @@ export async function uninstall(options: UninstallOptions, context: CommandConte
       { atOnce },
     );
     if (!options.dryRun && kinds.length > 0) await untilForgotten(client, new Set(kinds), context);
+    if (!options.dryRun) await untilEmptied(client, context);
     return 0;
   });
 }
@@ -125,6 +134,20 @@ async function untilForgotten(
       throw new CapstanError('CAP_KIND_IN_USE', `${left[0]?.metadata.name} is still being deleted after two minutes`, {
         hint: 'look at its conditions: objects with finalizers keep it',
       });
+    }
+    await sleep(clock, 300, signal);
+  }
+}
+
+/** Nothing can be installed into a namespace that is still being emptied. */
+async function untilEmptied(client: Client, { clock, signal, stderr }: CommandContext): Promise<void> {
+  const deadline = clock.now() + patienceMs;
+  for (;;) {
+    const namespace = await client.get(Namespaces, { name: systemNamespace }, { signal }).catch(ignoreNotFound);
+    if (!namespace) return;
+    if (clock.now() > deadline) {
+      stderr(`the namespace ${systemNamespace} is still being deleted: its conditions say what is left in it\n`);
+      return;
     }
     await sleep(clock, 300, signal);
   }

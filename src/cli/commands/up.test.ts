@@ -3,7 +3,7 @@ import { ManualClock } from '../../machinery/index.ts';
 import { recordingContext } from '../testing/memory-api.ts';
 import { type RunningInstallation, unlessStopped } from './up.ts';
 
-describe('a start that is told to stop', () => {
+describe('a start that is interrupted', () => {
   const stopping = (): { context: Parameters<typeof unlessStopped>[1]; stop(): void; clock: ManualClock } => {
     const clock = new ManualClock();
     const base = recordingContext();
@@ -21,7 +21,7 @@ describe('a start that is told to stop', () => {
     };
   };
 
-  it('ends although it hangs', async () => {
+  it('ends although the start hangs', async () => {
     const { context, stop, clock } = stopping();
     const outcome = unlessStopped(new Promise<RunningInstallation>(() => {}), context);
     stop();
@@ -33,7 +33,7 @@ describe('a start that is told to stop', () => {
     });
   });
 
-  it('is stopped when it comes to its end all the same', async () => {
+  it('stops the installation when the start completes after all', async () => {
     const { context, stop } = stopping();
     let isStopped = false;
     const running = {
@@ -46,7 +46,7 @@ describe('a start that is told to stop', () => {
     expect(isStopped).toBe(true);
   });
 
-  it('fails for a reason of its own only when nobody stopped it', async () => {
+  it('fails with its own error only when it was not interrupted', async () => {
     const { context, stop } = stopping();
     await expect(unlessStopped(Promise.reject(new Error('own')), context)).rejects.toThrow('own');
     stop();

@@ -52,11 +52,11 @@ describe('completion', () => {
     [['up', '--data-dir', ''], [':files']],
     [['apply', '-f', ''], [':files']],
     [['nonsense', ''], []],
-  ])('of %j is %j', async (line, expected) => {
+  ])('of %j suggests %j', async (line, expected) => {
     expect(await pressed(...line)).toEqual(expected);
   });
 
-  it('begins with the commands', async () => {
+  it('suggests the commands first', async () => {
     const words = await pressed('');
     expect(words).toEqual(expect.arrayContaining(['up', 'demo', 'apply', 'backup']));
     expect(words.filter((word) => word.startsWith('_'))).toEqual([]);

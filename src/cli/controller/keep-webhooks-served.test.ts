@@ -18,7 +18,7 @@ const resources: readonly Resource<WebhookConfiguration>[] = [
   ValidatingWebhookConfigurations,
 ];
 
-describe('webhooks of several instances', () => {
+describe('webhook configurations of several instances', () => {
   let clock: ManualClock;
   let administrator: MemoryClient;
   let taken: number;
@@ -70,7 +70,7 @@ describe('webhooks of several instances', () => {
     return taken;
   };
 
-  it('are left where somebody serves them', async () => {
+  it('stay unchanged while somebody serves them', async () => {
     expect(await takenAfter(60_000)).toBe(0);
     await point({ service: { namespace: 'capstan-system', name: 'capstan-webhooks' } });
     served.clear();
@@ -79,25 +79,25 @@ describe('webhooks of several instances', () => {
     await watching;
   });
 
-  it('are taken over from one that is gone, once', async () => {
+  it('are taken over once when their server is gone', async () => {
     served.delete(others);
     expect(await takenAfter(10_000)).toBe(1);
     expect(await takenAfter(60_000)).toBe(1);
   });
 
-  it('are brought back when the other one took them away', async () => {
+  it('are written again when another instance removed them', async () => {
     await remove();
     expect(await takenAfter(10_000)).toBe(1);
   });
 
-  it('are left alone for a moment, in which somebody may be about to write them', async () => {
+  it('stay unchanged for a moment in which another instance may write them', async () => {
     await remove();
     expect(await takenAfter(3000)).toBe(0);
     await point({ url: `${others}/mutate` });
     expect(await takenAfter(60_000)).toBe(0);
   });
 
-  it('stay away when all of it is uninstalled', async () => {
+  it('stay removed when the installation is uninstalled', async () => {
     await remove();
     await administrator.delete(Namespaces, { name: 'capstan-system' });
     expect(await takenAfter(60_000)).toBe(0);

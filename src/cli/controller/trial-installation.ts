@@ -7,7 +7,7 @@ import {
   type WebhookConfiguration,
 } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, type Clock, isNotFound, type Resource } from '../../machinery/index.ts';
+import { CapstanError, type Clock, isNotFound, type Resource, sleep } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import {
   configurationName,
@@ -30,6 +30,9 @@ import { answersWith, keepWebhooksServed } from './keep-webhooks-served.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 const by = { fieldManager: 'capstan', force: true };
+/** an API server that is just starting again */
+const removalPatienceMs = 10_000;
+const removalRetryMs = 500;
 
 /** Installs account and permissions of the controllers, which need them even to create their certificates. */
 export async function installRights(administrator: Client, signal: AbortSignal): Promise<void> {
@@ -103,7 +106,10 @@ export function watchWebhooks(
  * meanwhile point elsewhere belong to another instance and stay. Definitions stay unchanged: without its conversion
  * webhook a kind cannot be read in old versions, which is better than a conversion without rules.
  */
-export async function removeConfigurations(administrator: Client, service: WebhookService): Promise<void> {
+export async function removeConfigurations(
+  administrator: Client,
+  { service, clock, log }: { service: Pick<WebhookService, 'port'>; clock: Clock; log: Logger },
+): Promise<void> {
   const url = urlOf(service);
   const remove = async (resource: Resource<WebhookConfiguration>): Promise<void> => {
     try {
@@ -119,9 +125,27 @@ export async function removeConfigurations(administrator: Client, service: Webho
       if (!isNotFound(error)) throw error;
     }
   };
-  await Promise.all([remove(MutatingWebhookConfigurations), remove(ValidatingWebhookConfigurations)]);
+  const deadline = clock.monotonic() + removalPatienceMs;
+  for (;;) {
+    try {
+      await Promise.all([remove(MutatingWebhookConfigurations), remove(ValidatingWebhookConfigurations)]);
+      return;
+    } catch (error) {
+      if (clock.monotonic() >= deadline) {
+        log.error(
+          'Webhook configurations could not be removed: until they are, or this runs again, objects cannot be written',
+          {
+            name: configurationName,
+            error,
+          },
+        );
+        return;
+      }
+    }
+    await sleep(clock, removalRetryMs);
+  }
 }
 
-function urlOf({ port }: WebhookService): string {
+function urlOf({ port }: Pick<WebhookService, 'port'>): string {
   return `https://127.0.0.1:${port}`;
 }

@@ -17,7 +17,7 @@ describe('the format of a disk image', () => {
     ['vdi', head('\x7f\x10\xda\xbe', 64)],
     ['iso', head('CD001', 0x8001)],
     ['raw', head('\xfa\x33\xc0')],
-  ])('%s is seen in the file', (format, bytes) => {
+  ])('%s is recognized from the file', (format, bytes) => {
     expect(diskFormatOf(bytes, 'f')).toBe(format);
   });
 
@@ -29,18 +29,18 @@ describe('the format of a disk image', () => {
     ['a zip archive', head('PK\x03\x04')],
     ['a web page', head('<!DOCTYPE html><html>')],
     ['empty', Buffer.alloc(0)],
-  ])('a file that is none (%s) is refused', (what, bytes) => {
+  ])('a file that is not a disk image (%s) is refused', (what, bytes) => {
     expect(() => diskFormatOf(bytes, 'f.img')).toThrow(new RegExp(`f\\.img is .*${what}`));
   });
 
-  describe('that is said', () => {
+  describe('the --disk-format option', () => {
     let directory: string;
     beforeEach(async () => {
       directory = await mkdtemp(join(tmpdir(), 'capstan-format-'));
     });
     afterEach(() => rm(directory, { recursive: true, force: true }));
 
-    it('must be the one of the file, where it tells', async () => {
+    it('must match the format of the file when that is recognized', async () => {
       const file = join(directory, 'disk');
       await writeFile(file, head('QFI\xfb'));
       expect(await checkedDiskFormat(file, undefined)).toBe('qcow2');

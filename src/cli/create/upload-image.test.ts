@@ -37,7 +37,7 @@ function glance(wrong: Partial<Image> | Error = {}) {
   return { images: images as Images, seen };
 }
 
-describe('an upload', () => {
+describe('an image upload', () => {
   let directory: string;
   let file: string;
   const content = Buffer.alloc(3_000_000, 'disk');
@@ -56,7 +56,7 @@ describe('an upload', () => {
       file,
     );
 
-  it('brings every byte, and tells how far it is', async () => {
+  it('sends every byte and reports progress', async () => {
     const { images, seen } = glance();
     const told: number[] = [];
     expect(await from(images, (sent) => void told.push(sent))).toMatchObject({ id: 'i1', status: 'active' });
@@ -74,13 +74,13 @@ describe('an upload', () => {
     ['is cut off', { size: 17 }, /has 17 bytes of .*, which has 3000000/],
     ['is not taken', { status: 'queued' }, /did not take the content: the image is queued/],
     ['breaks off', new Error('connection reset'), /connection reset/],
-  ])('that %s leaves no image', async (_, wrong, says) => {
+  ])('leaves no image behind when it %s', async (_, wrong, says) => {
     const { images, seen } = glance(wrong);
     await expect(from(images)).rejects.toThrow(says);
     expect(seen.deleted).toEqual(['i1']);
   });
 
-  it('is content with a hash of an algorithm nobody here knows', async () => {
+  it('accepts a hash of an unknown algorithm', async () => {
     const { images } = glance({ hash: { algorithm: 'blake9', value: 'x' } });
     expect(await from(images)).toMatchObject({ status: 'active' });
   });

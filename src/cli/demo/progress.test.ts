@@ -22,12 +22,12 @@ const there = cluster({
 });
 
 describe('the progress of a cluster', () => {
-  it('begins with nothing', () => {
+  it('begins with no stage done', () => {
     const stages = stagesOf({ cluster: cluster(), objects: [] });
     expect(stages.map(({ done }) => done)).toEqual(stages.map(() => false));
   });
 
-  it('tells the address and counts workers', () => {
+  it('shows the address and counts workers', () => {
     const joined = { spec: ready.spec, status: { nodeRef: { name: 'n' } } };
     const stages = stagesOf({ cluster: there, objects: [workers(0), machine('a', joined), machine('b')] });
     expect(stages.map(({ done, detail }) => `${done} ${detail}`)).toEqual([
@@ -42,7 +42,7 @@ describe('the progress of a cluster', () => {
     expect(isComplete(stages)).toBe(false);
   });
 
-  it('ends when all workers are available, and the cluster says so', () => {
+  it('is complete when all workers are available and the cluster is Available', () => {
     const objects = [machine('a', ready), machine('b', ready)];
     const said = (status: string): AnyObject => ({
       ...there,
@@ -54,12 +54,12 @@ describe('the progress of a cluster', () => {
   });
 });
 
-describe('an example', () => {
-  it.each(Object.values(demoExamples))('of $cluster comes with the program', ({ directory }) => {
+describe('a demo example', () => {
+  it.each(Object.values(demoExamples))('of $cluster is shipped with the program', ({ directory }) => {
     expect(exampleDirectory(directory)).toMatch(new RegExp(`/examples/${directory}$`));
   });
 
-  it('that does not is missed', () => {
+  it('is refused when its directory does not exist', () => {
     expect(() => exampleDirectory('no-such-example')).toThrow(/no-such-example/);
   });
 });
@@ -67,13 +67,13 @@ describe('an example', () => {
 describe('a kubeconfig of a cluster behind a Gateway', () => {
   const text = 'apiVersion: v1\nclusters:\n- name: c\n  cluster:\n    server: https://c.example:8443\n';
 
-  it('leads to the address of the Gateway and still asks for the name', () => {
+  it('gets the address of the Gateway and keeps the name as tls-server-name', () => {
     const changed = throughGateway(text, '127.65.0.9');
     expect(changed).toContain('server: https://127.65.0.9:8443');
     expect(changed).toContain('tls-server-name: c.example');
   });
 
-  it('with an address in it stays as it is', () => {
+  it('stays unchanged when it contains an address', () => {
     const plain = text.replace('c.example', '192.0.2.1');
     expect(throughGateway(plain, '127.65.0.9')).toBe(plain);
   });

@@ -38,8 +38,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe('reading a cluster', () => {
-  it('finds what it refers to and what carries its name', async () => {
+describe('readCluster', () => {
+  it('finds objects that the cluster references and objects with its label', async () => {
     const found = await readCluster(api.connection, 'vm-cluster', { resourceSets: false, signal });
     expect(found.cluster.metadata.name).toBe('vm-cluster');
     expect(kindsAndNames(found)).toEqual([
@@ -49,7 +49,7 @@ describe('reading a cluster', () => {
     ]);
   });
 
-  it('says so when there is none', async () => {
+  it('fails with CAP_CLUSTER_NOT_FOUND when the cluster does not exist', async () => {
     await expect(readCluster(api.connection, 'none', { resourceSets: false, signal })).rejects.toMatchObject({
       code: 'CAP_CLUSTER_NOT_FOUND',
       message: 'there is no cluster "none" in the namespace "default"',
@@ -57,8 +57,8 @@ describe('reading a cluster', () => {
   });
 });
 
-describe('following a cluster', () => {
-  it('shows it anew with every change, until it is gone', async () => {
+describe('followCluster', () => {
+  it('reports every change until the cluster is gone', async () => {
     const { client } = api.connection;
     const resource = clusters as Resource<UnstructuredObject>;
     const infrastructureRef = { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackCluster', name: 'f' };
@@ -83,7 +83,7 @@ describe('following a cluster', () => {
     expect(seen).toEqual([false, true]);
   });
 
-  it('shows nothing before all of it is known', async () => {
+  it('reports nothing before all objects are known', async () => {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -123,7 +123,7 @@ describe('following a cluster', () => {
     ]);
   });
 
-  it('ends when it is asked to', async () => {
+  it('ends when it is stopped', async () => {
     const context = recordingContext();
     const outcome = followCluster(api.connection, 'vm-cluster', {
       clock: context.clock,
@@ -133,7 +133,7 @@ describe('following a cluster', () => {
     await expect(outcome).resolves.toBe('stopped');
   });
 
-  it('refuses a cluster that is not there', async () => {
+  it('fails with CAP_CLUSTER_NOT_FOUND when the cluster does not exist', async () => {
     const outcome = followCluster(api.connection, 'none', { clock: recordingContext().clock, signal, onChange() {} });
     await expect(outcome).rejects.toMatchObject({ code: 'CAP_CLUSTER_NOT_FOUND' });
   });

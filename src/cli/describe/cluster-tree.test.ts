@@ -43,7 +43,7 @@ const capiQuickstart = made(core, 'Cluster', 'capi-quickstart', {
 });
 
 describe('the tree of a cluster', () => {
-  it('is the one printed in the guide to Kamaji', () => {
+  it('equals the tree printed in the Kamaji guide', () => {
     const machine = 'capi-quickstart-md-0-f5xz7-w54x9';
     const objects = [
       made(infrastructure, 'OpenStackCluster', 'capi-quickstart'),
@@ -143,7 +143,7 @@ Cluster/capi-quickstart                                              True       
     machineWith('cp-3', broken),
   ];
 
-  it('says why machines get no further, not only how many steps are done', () => {
+  it('shows why machines are stuck instead of a step count', () => {
     const stuck = (message: string): object => ({
       deprecated: {
         v1beta1: {
@@ -166,7 +166,7 @@ Cluster/capi-quickstart                                              True       
     expect(shown('Quota exceeded', 'No valid host')).toMatch(/2 Machines\.\.\. .* See cp-0, cp-1\n/);
   });
 
-  it('lets machines in the same state share a line, the oldest change counting', () => {
+  it('groups machines in the same state on one line with the oldest change', () => {
     expect(print(onMachines, three)).toBe(`
 NAME                                     READY  SEVERITY  REASON              SINCE  MESSAGE
 Cluster/capi-quickstart                  False  Warning   ScalingUp           70s    Scaling up
@@ -176,7 +176,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
 `);
   });
 
-  it('gives every machine a line when grouping is off', () => {
+  it('shows one line per machine when grouping is off', () => {
     const tree = clusterTree({ cluster: onMachines, objects: three }, { ...plain, grouping: false });
     expect(titles(tree)).toEqual([
       'Cluster/capi-quickstart',
@@ -184,13 +184,13 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
     ]);
   });
 
-  it('names two members of a group, and says when there are more', () => {
+  it('names two members of a group and marks that there are more', () => {
     const text = print(onMachines, [controlPlane, ...['a', 'b', 'c'].map((name) => machineWith(name, good))]);
     expect(text).toContain('3 Machines...');
     expect(text).toContain('See a, b, ...');
   });
 
-  it('does not put machines that go away together with those that stay', () => {
+  it('does not group machines that are being deleted with others', () => {
     const going = machineWith('cp-9', good, { deleting: true });
     const tree = clusterTree({ cluster: onMachines, objects: [...three, going] }, plain);
     expect(titles(tree)).toEqual([
@@ -199,7 +199,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
     ]);
   });
 
-  it('shows the parts of a machine that differ from it, and with echo all of them', () => {
+  it('shows parts of a machine whose state differs, and with echo all of them', () => {
     const parts = [
       made(infrastructure, 'OpenStackMachine', 'cp-3', {
         status: legacyReady('False', 20, { severity: 'Error', reason: 'QuotaExceeded', message: 'cores' }),
@@ -227,7 +227,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
     ]);
   });
 
-  it('shows templates first, and sets when asked for', () => {
+  it('shows templates first, and machine sets when asked', () => {
     const template = (kind: string): object => ({ apiGroup: 'x.cluster.x-k8s.io', kind, name: 'md' });
     const objects = [
       controlPlane,
@@ -270,7 +270,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
     ]);
   });
 
-  it('leaves no machine out: those nobody controls are shown as others', () => {
+  it('shows machines without an owner under Other', () => {
     const objects = [
       made(core, 'MachineSet', 'alone'),
       made(core, 'Machine', 'alone-1', { owner: 'MachineSet/alone' }),
@@ -282,7 +282,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
     ]);
   });
 
-  it('shows the resource sets bound to the cluster', () => {
+  it('shows the ClusterResourceSets bound to the cluster', () => {
     const binding = made('addons.cluster.x-k8s.io/v1beta2', 'ClusterResourceSetBinding', 'capi-quickstart', {
       spec: { bindings: [{ clusterResourceSetName: 'cni' }] },
     });
@@ -291,7 +291,7 @@ Cluster/capi-quickstart                  False  Warning   ScalingUp           70
     ).toEqual(['Cluster/capi-quickstart', ['ClusterResourceSets', ['ClusterResourceSet/cni']]]);
   });
 
-  it('shows all conditions of what is asked for, below it', () => {
+  it('shows all conditions of the requested objects below them', () => {
     expect(print(onMachines, [controlPlane], { showConditions: ['cluster'], legacyConditions: false })).toBe(`
 NAME                                     REPLICAS  AVAILABLE  READY  UP TO DATE  STATUS  REASON     SINCE  MESSAGE
 Cluster/capi-quickstart                  3/3       2          2      3
@@ -301,7 +301,7 @@ Cluster/capi-quickstart                  3/3       2          2      3
 `);
   });
 
-  it('counts replicas and shows availability in the newer form', () => {
+  it('shows replicas and availability in the v1beta2 format', () => {
     expect(print(onMachines, three, { legacyConditions: false })).toBe(`
 NAME                                     REPLICAS  AVAILABLE  READY  UP TO DATE  STATUS  REASON     SINCE  MESSAGE
 Cluster/capi-quickstart                  3/3       2          2      3           False   Available  70s    the control plane is not available
@@ -319,7 +319,7 @@ Cluster/capi-quickstart                  3/3       2          2      3          
     ['Machine/cp-2', ['UpToDate']],
     ['MachineSet', ['UpToDate']],
     ['Machine+', ['Available', 'Ready', 'UpToDate']],
-  ])('--show-conditions %s shows %j of a machine', (filter, types) => {
+  ])('with --show-conditions %s shows %j of a machine', (filter, types) => {
     const status = {
       conditions: [
         modern('Available', 'True', 1),
@@ -337,7 +337,7 @@ Cluster/capi-quickstart                  3/3       2          2      3          
     expect(machine?.shownConditions.map(({ type }) => type)).toEqual(types);
   });
 
-  it.each([true, false])('shows long messages whole (v1beta1 %j): broken, or on one line', (legacyConditions) => {
+  it.each([true, false])('shows long messages in full (v1beta1 %j), wrapped or on one line', (legacyConditions) => {
     const message = `${'word '.repeat(30)}end`;
     const status = {
       ...legacyReady('False', 5, { message }),
@@ -352,7 +352,7 @@ Cluster/capi-quickstart                  3/3       2          2      3          
   });
 });
 
-describe('what a tree must not hide', () => {
+describe('details in the tree of a cluster', () => {
   const truth = { ...plain, legacyConditions: false };
   const shownOf = (cluster: AnyObject, objects: AnyObject[]): string[] =>
     lines(renderTree(clusterTree({ cluster, objects }, truth), 'readiness', { nowMs, colour: false }));
@@ -362,7 +362,7 @@ describe('what a tree must not hide', () => {
     made(core, 'Cluster', 'c', { spec, status: { conditions } });
   const lines = (text: string): string[] => text.trim().split('\n').slice(1);
 
-  it('a control plane and an infrastructure that do not exist', () => {
+  it('shows a control plane and an infrastructure that do not exist', () => {
     const found = {
       cluster: cluster({ controlPlaneRef: reference('KCP', 'cp'), infrastructureRef: reference('OSC', 'i') }),
       objects: [],
@@ -415,7 +415,7 @@ describe('what a tree must not hide', () => {
       },
       /TopologyReconciled +False +Warning +Failed +5s +no class/,
     ],
-  ])('%s', (_what, spec, status, line) => {
+  ])('shows %s', (_what, spec, status, line) => {
     const one = made(core, 'Cluster', 'c', { spec, status: { ...healthy, ...status } });
     const shown = shownOf(one, []);
     expect(shown[0]).toMatch(/^Cluster\/c +True/);
@@ -423,7 +423,7 @@ describe('what a tree must not hide', () => {
     expect(besideTopology).toEqual([expect.stringMatching(line)]);
   });
 
-  it('a control plane whose upgrade is held, and one whose change nobody has seen', () => {
+  it('shows a control plane whose upgrade is held, and one whose change was not observed', () => {
     const held = modern('RollingOut', 'True', 5, { reason: 'Held', message: 'upgrade the workers first' });
     const plane = made('controlplane.cluster.x-k8s.io/v1beta2', 'KubeadmControlPlane', 'cp', {
       spec: { version: 'v1.34.1' },
@@ -457,7 +457,7 @@ describe('what a tree must not hide', () => {
     ],
     ['no Node', {}, { phase: 'Provisioned' }, /NoNode +its server is there and no Node has joined/],
     ['no server yet', {}, { phase: 'Pending' }, undefined],
-  ])('of a machine: %s', (_what, spec, status, line) => {
+  ])('shows of a machine: %s', (_what, spec, status, line) => {
     const machine = (name: string): AnyObject =>
       made(core, 'Machine', name, { spec, status: { ...status, conditions: [modern('Ready', 'True', 9)] } });
     const [, , , , ...rows] = shownOf(made(core, 'Cluster', 'c', { status: healthy }), [
@@ -467,13 +467,13 @@ describe('what a tree must not hide', () => {
     expect(rows).toEqual(line ? [expect.stringMatching(line)] : []);
   });
 
-  it('but not what others would have the terminal do', () => {
+  it('strips control sequences from messages', () => {
     const message = 'a\u001b[2J\u001b]0;owned\u0007b\rc';
     const shown = shownOf(cluster({}, [modern('Available', 'False', 5, { message, reason: 'X\u001b[31m' })]), []);
     expect(shown).toEqual([expect.stringMatching(/^Cluster\/c +False +Warning +X +5s +ab c$/)]);
   });
 
-  it('a control plane that sleeps', () => {
+  it('shows a control plane that is scaled to zero', () => {
     const ref = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'K0smotronControlPlane', name: 'cp' };
     const root = made(core, 'Cluster', 'c', { spec: { controlPlaneRef: ref }, status: healthy });
     const plane = (conditions: object[]): AnyObject =>
@@ -488,7 +488,7 @@ describe('what a tree must not hide', () => {
     expect(shownOf(root, [plane([said])])).toHaveLength(2);
   });
 
-  it('a pause once, however many objects it holds', () => {
+  it('shows a pause once, however many objects are paused', () => {
     const paused = modern('Paused', 'True', 5, { message: 'Cluster spec.paused is set to true' });
     const root = made(core, 'Cluster', 'c', {
       spec: { paused: true },
@@ -502,7 +502,7 @@ describe('what a tree must not hide', () => {
     expect(other.filter((line) => line.includes('Paused'))).toHaveLength(2);
   });
 
-  it('says nothing twice', () => {
+  it('shows the same message only once', () => {
     const summed = modern('Available', 'False', 9, {
       reason: 'NotAvailable',
       message: '* RemoteConnectionProbe: no answer',
@@ -512,8 +512,8 @@ describe('what a tree must not hide', () => {
   });
 });
 
-describe('a cluster with a topology', () => {
-  it('shows its class, variables, add-ons and the hooks it still has to call', () => {
+describe('the tree of a cluster with a topology', () => {
+  it('shows its class, variables, add-ons and pending hooks', () => {
     const bare = made(core, 'Cluster', 'demo', {
       spec: {
         topology: {

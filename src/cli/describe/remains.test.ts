@@ -20,24 +20,24 @@ const first = machine('cp-1', { 'cluster.x-k8s.io/control-plane': '' });
 const worker = machine('w-1');
 const deployment = made(core, 'MachineDeployment', 'w');
 
-describe('what is left of a cluster', () => {
+describe('the remains of a cluster that is being deleted', () => {
   it.each([
     [[worker, deployment, first, controlPlane, network], 'workers', ['Machine/w-1', 'MachineDeployment/w']],
     [[deployment, controlPlane, network], 'workers', ['MachineDeployment/w']],
     [[first, controlPlane, network], 'control plane', ['KubeadmControlPlane/cp', 'Machine/cp-1']],
     [[network], 'infrastructure', ['OpenStackCluster/c']],
     [[], 'cluster', ['Cluster/c']],
-  ])('%#: it waits for the %s', (objects, phase, waitingFor) => {
+  ])('%#: wait for the %s', (objects, phase, waitingFor) => {
     expect(remainsOf({ cluster, objects })).toMatchObject({ phase, waitingFor });
   });
 
-  it('comes with the reasons the objects give', () => {
+  it('include the reasons given by the objects', () => {
     expect(remainsOf({ cluster, objects: [network] }).reasons).toEqual([
       'OpenStackCluster/c: waiting for the load balancer; PENDING_DELETE',
     ]);
   });
 
-  it("comes with the reason of a machine's infrastructure, which says it by not being ready", () => {
+  it("include the reason from the Ready condition of a machine's infrastructure", () => {
     const name = 'w-1';
     const stuck = made(core, 'Machine', name, {
       spec: { infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachine', name } },
@@ -57,7 +57,7 @@ describe('what is left of a cluster', () => {
     expect(remainsOf({ cluster, objects: [stuck, untouched] }).reasons).toHaveLength(1);
   });
 
-  it('is told in one line, however much it is', () => {
+  it('are described in one line, however many there are', () => {
     const objects = [...['a', 'b', 'c', 'd', 'e'].map((name) => machine(name)), deployment];
     expect(describeRemains(remainsOf({ cluster, objects }))).toBe(
       'deleting the workers: 5 Machines, MachineDeployment/w',

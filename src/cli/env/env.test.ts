@@ -8,7 +8,7 @@ import { shells } from './shells.ts';
 const decoded = (variables: [string, string][], name: string): string =>
   Buffer.from(new Map(variables).get(name) ?? '', 'base64').toString();
 
-describe('variables of a cloud', () => {
+describe('the environment variables of a cloud', () => {
   const auth = {
     auth_url: 'https://test1.mycloud.com:5000',
     project_name: 'Default Project 37137',
@@ -18,7 +18,7 @@ describe('variables of a cloud', () => {
     domain_name: 'other',
   };
 
-  it('are those of guide 003, with values the format would misread in quotes', () => {
+  it('are those of guide 003, with quotes around values that would be misread', () => {
     const entry = { auth, region_name: 'Kna1', cacert: '/tmp/cacert.pem' };
     const variables = cloudVariables({ cloud: 'mycloud_default', entry, ca: 'PEM\n' });
     expect(variables.map(([name]) => name)).toEqual([
@@ -42,14 +42,14 @@ region="Kna1"
     expect(value).toEqual({ clouds: { mycloud_default: entry } });
   });
 
-  it('take a missing password from the environment, and are never empty', () => {
+  it('take a missing password from the environment, and have no empty values', () => {
     const { password: _, ...rest } = auth;
     const variables = cloudVariables({ cloud: 'c', entry: { auth: rest }, password: 'given' });
     expect(decoded(variables, 'OPENSTACK_CLOUD_YAML_B64')).toContain('password: given');
     expect(new Map(variables).get('OPENSTACK_CLOUD_CACERT_B64')).toBe('Cg==');
   });
 
-  it('are told from others by their names alone', () => {
+  it('are recognized by their names alone', () => {
     expect(
       ['OPENSTACK_IMAGE_NAME', 'CAPO_CLOUD', 'OPENSTACKX', 'OPENSTACK_A;reboot', 'PATH'].map(isCloudVariable),
     ).toEqual([true, true, false, false, false]);
@@ -57,7 +57,7 @@ region="Kna1"
 });
 
 describe('a value for sh', () => {
-  it('stays what it is, whatever is in it', () => {
+  it('is read back unchanged by the shell, whatever it contains', () => {
     const text = fc.string({ unit: fc.constantFrom('a', "'", '"', '$', '`', '\\', '\n', ' ', ';', '#', '!') });
     fc.assert(
       fc.property(text, (value) => {
@@ -68,7 +68,7 @@ describe('a value for sh', () => {
     );
   });
 
-  it('has its quotes doubled or escaped in the other languages', () => {
+  it('has quotes escaped or doubled in fish and PowerShell', () => {
     expect(shells.fish.set('X', `a'b\\c`)).toBe(`set -gx X 'a\\'b\\\\c'`);
     expect(shells.powershell.set('X', `a'b’c`)).toBe(`$Env:X = 'a''b’’c'`);
   });

@@ -26,8 +26,8 @@ const findings = async (flags: ProviderFlags): Promise<string[]> =>
     })
   ).map(({ check, status, detail }) => `${status} ${check}: ${detail}`);
 
-describe('an API that shall be a management cluster', () => {
-  it('is told what it lacks', async () => {
+describe('the checks of capstan init', () => {
+  it('report missing providers and missing rights', async () => {
     expect(await findings({ infrastructure: ['openstack'], bootstrap: ['-'], controlPlane: ['-'] })).toEqual([
       'ok kubernetes: v1.34.0+capstan',
       'ok rights: cluster-admin',
@@ -41,7 +41,7 @@ describe('an API that shall be a management cluster', () => {
     ]);
   });
 
-  it('has the built-in providers, those of hosted control planes too', async () => {
+  it('find the built-in providers, those of hosted control planes too', async () => {
     const { client } = api.connection;
     await ensureControllerIdentity(client, signal);
     await ensureProviderInventory(client, new Set(controllerAreas), signal);
@@ -74,7 +74,7 @@ describe('an API that shall be a management cluster', () => {
     ]);
   });
 
-  it('is told whether Services get addresses, and which one waits for its own', async () => {
+  it('report whether Services get addresses, and which Service waits for one', async () => {
     const { client } = api.connection;
     const last = async (): Promise<string> => (await findings({ bootstrap: ['-'], controlPlane: ['-'] })).at(-1) ?? '';
     const ports = [{ port: 443 }];
@@ -107,7 +107,7 @@ describe('an API that shall be a management cluster', () => {
     expect(await last()).toBe('ok load balancers: a cloud controller manager');
   });
 
-  it('is told what is too old', async () => {
+  it('report versions that are too old', async () => {
     const { client } = api.connection;
     serverVersion = 'v1.27.16';
     const [core] = (await client.list(Providers, {})).items.filter(({ type }) => type === 'CoreProvider');

@@ -10,7 +10,7 @@ const object = (resourceVersion: string, data: object, time = '1'): KubeObject =
     data,
   }) as never;
 
-it('is unchanged where nothing but the time of the apply is new', () => {
+it('an applied object is unchanged when only the time of the apply differs', () => {
   expect(outcomeOf(undefined, object('1', {}))).toBe('created');
   expect(outcomeOf(object('1', { a: 'b' }), object('2', { a: 'b' }, '2'))).toBe('unchanged');
   expect(outcomeOf(object('1', { a: 'b' }), object('2', { a: 'c' }))).toBe('configured');

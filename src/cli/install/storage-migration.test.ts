@@ -52,14 +52,14 @@ const storedVersions = async (): Promise<string[] | undefined> =>
   (await client.get(CustomResourceDefinitions, { name })).status?.storedVersions;
 const written = (): number => client.writes().filter(({ resource }) => resource === 'things.example.org').length;
 
-describe('the storage version of a kind', () => {
-  it('is needed only where an older one may be stored', () => {
+describe('storage migration of a kind', () => {
+  it('is needed only when objects may be stored in an older version', () => {
     expect(needsMigration(definition(['v2']))).toBe(false);
     expect(needsMigration(definition(['v1', 'v2']))).toBe(true);
     expect(needsMigration(definition(['v1']))).toBe(true);
   });
 
-  it('is given to all objects, in pages, and said by the definition', async () => {
+  it('rewrites all objects in pages and updates storedVersions', async () => {
     expect(await migrate()).toEqual([`${name} 450 v2`]);
     expect(written()).toBe(450);
     expect(client.requests.filter(({ verb, resource }) => verb === 'list' && resource === name).length).toBe(3);
@@ -67,7 +67,7 @@ describe('the storage version of a kind', () => {
     expect(await migrate()).toEqual([]);
   });
 
-  it('leaves the definition as it is while an object cannot be written, and goes on from there', async () => {
+  it('keeps storedVersions while an object cannot be written, and continues later', async () => {
     const refusing = new Proxy(client, {
       get(target, member, receiver) {
         const value: unknown = Reflect.get(target, member, receiver);
@@ -84,7 +84,7 @@ describe('the storage version of a kind', () => {
     expect(await storedVersions()).toEqual(['v2']);
   });
 
-  it('is not said when the definition was changed to another one meanwhile', async () => {
+  it('keeps storedVersions when the storage version changed meanwhile', async () => {
     const changing = new Proxy(client, {
       get(target, member, receiver) {
         const value: unknown = Reflect.get(target, member, receiver);

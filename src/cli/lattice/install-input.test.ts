@@ -11,7 +11,7 @@ import { registrySecrets } from './registry-credentials.ts';
 const settings = { secret: { namespace: 'capo-system', name: 'openstack-cloud-config' }, cloudName: 'openstack' };
 const password = { OS_AUTH_URL: 'https://cloud.test/v3', OS_USERNAME: 'u', OS_PASSWORD: 'p', OS_PROJECT_NAME: 'x' };
 
-describe('what capstan lattice install is given', () => {
+describe('the input of capstan lattice install', () => {
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'capstan-install-input-'));
@@ -29,12 +29,12 @@ describe('what capstan lattice install is given', () => {
     return clouds.openstack;
   };
 
-  describe('as credentials of the environment', () => {
-    it('is nothing where nothing is set', async () => {
+  describe('credentials from the environment', () => {
+    it('are undefined when nothing is set', async () => {
       expect(await credentialsOfEnvironment({}, settings)).toBeUndefined();
     });
 
-    it('is the cloud of the OS_* variables', async () => {
+    it('are taken from the OS_* variables', async () => {
       const cacert = await file('ca.crt', 'PEM');
       const made = await credentialsOfEnvironment({ ...password, OPENSTACK_CACERT: cacert }, settings);
       expect(made?.metadata).toEqual(settings.secret);
@@ -49,7 +49,7 @@ describe('what capstan lattice install is given', () => {
       });
     });
 
-    it('is an application credential', async () => {
+    it('may be an application credential', async () => {
       const application = {
         OS_AUTH_URL: 'https://cloud.test/v3',
         OS_APPLICATION_CREDENTIAL_ID: 'i',
@@ -63,7 +63,7 @@ describe('what capstan lattice install is given', () => {
       });
     });
 
-    it('lacks what is named', async () => {
+    it('are refused with the name of the missing variable', async () => {
       const { OS_PASSWORD: _, ...rest } = password;
       await expect(credentialsOfEnvironment(rest, settings)).rejects.toThrow('OS_PASSWORD is not');
       const { OS_PROJECT_NAME: __, ...others } = password;
@@ -77,7 +77,7 @@ describe('what capstan lattice install is given', () => {
       });
     });
 
-    it('is a file before variables, and the one cloud of it that is meant', async () => {
+    it('are taken from clouds.yaml before variables, and only from the chosen cloud', async () => {
       const path = await file(
         'clouds.yaml',
         'clouds: {mine: {auth: {username: f}}, other: {auth: {password: secret}}}',
@@ -89,8 +89,8 @@ describe('what capstan lattice install is given', () => {
     });
   });
 
-  describe('as credentials of a registry', () => {
-    it('is a Secret beside what parents know of their clusters', async () => {
+  describe('credentials of a registry', () => {
+    it('become a Secret in the namespace of the parents', async () => {
       const path = await file('config.json', '{"auths":{"registry.test":{"auth":"eA=="}}}');
       expect(await registrySecrets(path)).toMatchObject([
         { type: 'kubernetes.io/dockerconfigjson', metadata: { namespace: 'lattice-system', name: 'lattice-registry' } },
@@ -98,12 +98,12 @@ describe('what capstan lattice install is given', () => {
       expect(await registrySecrets(undefined)).toEqual([]);
     });
 
-    it.each(['{}', 'x', '[]'])('is refused: %s', async (text) => {
+    it.each(['{}', 'x', '[]'])('are refused: %s', async (text) => {
       await expect(registrySecrets(await file('bad.json', text))).rejects.toThrow('is not a docker config.json');
     });
   });
 
-  describe('to be checked alone', () => {
+  describe('a cluster checked without an API', () => {
     const signal = new AbortController().signal;
     const cluster = (controlPlane: number): LatticeCluster => ({
       apiVersion: 'lattice.dev/v1alpha1',
@@ -127,13 +127,13 @@ describe('what capstan lattice install is given', () => {
       },
     });
 
-    it('comes out with what was not said', async () => {
+    it('gets its defaults', async () => {
       const checked = await checkedCluster(cluster(1), { clock: systemClock, signal });
       expect(checked.metadata).toEqual({ name: 'one' });
       expect(checked.spec.endpoints).toMatchObject({ grpcPort: 50_051, bootstrapPort: 8443 });
     });
 
-    it('is refused as an API would', async () => {
+    it('is refused with the same errors as by an API', async () => {
       await expect(checkedCluster(cluster(2), { clock: systemClock, signal })).rejects.toThrow(
         /spec\.nodes\.controlPlane: Invalid value: 2/,
       );

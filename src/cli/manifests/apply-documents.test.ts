@@ -38,13 +38,13 @@ const configMap = (name: string, value = '1', namespace?: string): string =>
   `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}${namespace ? `, namespace: ${namespace}` : ''}}, data: {key: "${value}"}}`;
 
 describe('applying manifests', () => {
-  it('says what was created, configured and left as it is', async () => {
+  it('reports created, configured and unchanged objects', async () => {
     expect((await apply(configMap('one'))).lines).toEqual(['configmap/one created']);
     expect((await apply(configMap('one'))).lines).toEqual(['configmap/one unchanged']);
     expect((await apply(configMap('one', '2'))).lines).toEqual(['configmap/one configured']);
   });
 
-  it('creates namespaces and definitions before what lives in them, whatever the order', async () => {
+  it('creates namespaces and definitions before objects that need them, whatever the order', async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -71,7 +71,7 @@ describe('applying manifests', () => {
     ]);
   });
 
-  it('changes nothing in a dry run, and says what it would do', async () => {
+  it('changes nothing in a dry run and reports what it would do', async () => {
     await apply(configMap('dry'));
     const before = api.revision();
     const options = { dryRun: true };
@@ -81,7 +81,7 @@ describe('applying manifests', () => {
     expect(api.revision()).toBe(before);
   });
 
-  it('goes on after a failure and names every document that failed', async () => {
+  it('continues after a failure and names every document that failed', async () => {
     const { lines, failures } = await apply(
       [
         '{apiVersion: nowhere.example.com/v1, kind: Ghost, metadata: {name: boo}}',
@@ -100,7 +100,7 @@ describe('applying manifests', () => {
     ]);
   });
 
-  it('does not take fields of others unless told to', async () => {
+  it('takes fields of other managers only with --force-conflicts', async () => {
     await apply(configMap('shared'));
     const resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
     const theirs = { metadata: { name: 'shared', namespace: 'default' }, data: { key: 'theirs' } };
@@ -112,7 +112,7 @@ describe('applying manifests', () => {
     ]);
   });
 
-  it('puts objects without a namespace into that of the context, and refuses another than the one of the flag', async () => {
+  it('uses the namespace of the context, and refuses a manifest that contradicts --namespace', async () => {
     const given = { namespace: 'kube-public', namespaceGiven: true };
     expect((await apply(configMap('placed'), {}, given)).failures).toEqual([]);
     const { failures } = await apply(configMap('misplaced', '1', 'default'), {}, given);

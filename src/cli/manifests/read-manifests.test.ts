@@ -27,7 +27,7 @@ describe('the files of -f', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it('reads the manifests of a directory in the order of their names', async () => {
+  it('are read in the order of their names when -f names a directory', async () => {
     expect(names(await readManifests([directory], { recursive: false, readInput: noInput }))).toEqual([
       'a',
       'b1',
@@ -35,12 +35,12 @@ describe('the files of -f', () => {
     ]);
   });
 
-  it('reads the directories below only when asked to', async () => {
+  it('are read from subdirectories only when recursive', async () => {
     const all = await readManifests([directory], { recursive: true, readInput: noInput });
     expect(names(all)).toEqual(['a', 'b1', 'b2', 'c']);
   });
 
-  it('reads several names in the order given, standard input among them', async () => {
+  it('are read in the given order, standard input among them', async () => {
     const files = [join(directory, 'b.yaml'), '-', join(directory, 'a.json')];
     const all = await readManifests(files, { recursive: false, readInput: async () => configMap('typed') });
     expect(names(all)).toEqual(['b1', 'b2', 'typed', 'a']);
@@ -55,7 +55,7 @@ describe('the files of -f', () => {
   it.each([
     ['a file that is not there', 'nothing.yaml', /cannot be read: ENOENT/],
     ['a directory without manifests', 'empty', /contains no file that ends in/],
-  ])('refuses %s', async (_what, name, message) => {
+  ])('are refused for %s', async (_what, name, message) => {
     await mkdir(join(directory, 'empty'));
     await expect(readManifests([join(directory, name)], { recursive: false, readInput: noInput })).rejects.toThrow(
       message,
@@ -64,7 +64,7 @@ describe('the files of -f', () => {
 });
 
 describe('a manifest', () => {
-  it('may be a list, of any kind of list', () => {
+  it('may be a list of any list kind', () => {
     const list =
       '{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]}';
     expect(names(read(list))).toEqual(['a']);
@@ -82,20 +82,20 @@ describe('a manifest', () => {
       'ConfigMap: metadata.generateName cannot be applied, every apply would make another object',
     ],
     ['apiVersion: v1\nkind: ConfigMap\nkind: Secret\nmetadata: {name: a}', 'kind is given more than once'],
-  ])('%j is named as a problem, and the others still count', (text, message) => {
+  ])('%j is reported as a problem while other documents are still read', (text, message) => {
     const { documents, problems } = read(`${configMap('good')}---\n${text}\n`);
     expect(documents).toHaveLength(1);
     expect(problems).toEqual([{ origin: 'a.yaml:5', message }]);
   });
 
-  it('that is no YAML is named with its line', () => {
+  it('is reported with its line when it is not YAML', () => {
     const { problems } = read('a: b: c\n');
     expect(problems).toEqual([{ origin: 'a.yaml', message: expect.stringMatching(/^yaml: line 1: /) }]);
   });
 });
 
 describe('the order of creation', () => {
-  it('puts first what others need, and leaves the rest as it was written', () => {
+  it('puts prerequisites first and keeps the other objects in their order', () => {
     const kinds = ['Machine', 'Secret', 'Cluster', 'Namespace', 'ConfigMap', 'CustomResourceDefinition'];
     const { documents } = read(
       kinds.map((kind) => `{apiVersion: v1, kind: ${kind}, metadata: {name: a}}`).join('\n---\n'),

@@ -34,8 +34,8 @@ const plan = (changes: readonly PlannedChange[], more: Partial<Plan> = {}): Plan
 
 const lines = (one: Plan): string[] => renderPlan(one, { colour: false }).split('\n');
 
-describe('a plan for people', () => {
-  it('tells equal things once, with their number', () => {
+describe('a plan printed for people', () => {
+  it('prints equal changes once with their number', () => {
     expect(
       lines(plan([change({ detail: 'm1.small' }), change({ detail: 'm1.small' }), change({ action: 'delete' })])),
     ).toEqual(
@@ -47,7 +47,7 @@ describe('a plan for people', () => {
     );
   });
 
-  it('tells the rules of a new group by their number, and those of one that exists one by one', () => {
+  it('prints a count of rules for a new group, and single rules for an existing one', () => {
     const group = change({ type: 'securityGroup', name: 'new' });
     const rule = (name: string, detail: string): PlannedChange => change({ type: 'securityGroupRule', name, detail });
     const all = lines(plan([group, rule('new', 'tcp 1'), rule('new', 'tcp 2'), rule('old', 'tcp 3')]));
@@ -55,7 +55,7 @@ describe('a plan for people', () => {
     expect(all).toContain('  + security group rule old: tcp 3');
   });
 
-  it('keeps drift apart from what the edit brings', () => {
+  it('prints drift separately from changes of the edit', () => {
     const all = lines(plan([change({ cause: 'drift', type: 'port', name: 'p' }), change({})]));
     const at = (text: string): number => all.findIndex((line) => line.includes(text));
     expect(at('differs from what is desired')).toBeLessThan(at('+ port p'));
@@ -63,7 +63,7 @@ describe('a plan for people', () => {
     expect(at('the edit brings')).toBeLessThan(at('+ server'));
   });
 
-  it('says why machines are replaced, and how many more there are', () => {
+  it('prints why machines are replaced, and how many more there are', () => {
     const [cluster] = plan([]).clusters;
     const machines = [
       {
@@ -83,7 +83,7 @@ describe('a plan for people', () => {
     expect(all).toContain('  nothing would change in the cloud');
   });
 
-  it('shows quotas, costs before and after, and what has no price', () => {
+  it('prints quotas, costs before and after, and resources without a price', () => {
     const quotas = [
       { cloud: 'c', resource: 'instances', needed: 3, left: 2, enough: false },
       { cloud: 'c', resource: 'ports', needed: 3, left: null, enough: true },
@@ -100,7 +100,7 @@ describe('a plan for people', () => {
     expect(text).toContain('no price for flavor x');
   });
 
-  it('can work unless something is wrong or does not fit', () => {
+  it('is workable unless it has an error or an exceeded quota', () => {
     const problem = { object: 'o', message: 'm' } as const;
     expect(canWork(plan([]))).toBe(true);
     expect(canWork(plan([], { problems: [{ ...problem, severity: 'warning' }] }))).toBe(true);

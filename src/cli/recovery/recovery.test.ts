@@ -13,7 +13,7 @@ import { refuseHalfRestored, restoreArchive } from './restore.ts';
 const secret: ArchiveSecret = { kind: 'key', key: randomBytes(32) };
 const other: ArchiveSecret = { kind: 'key', key: randomBytes(32) };
 
-describe('an archive of a management API', () => {
+describe('the archive of a management API', () => {
   let home = '';
   const at = (...parts: string[]): string => join(home, ...parts);
   const put = async (path: string, text: string): Promise<void> => {
@@ -65,7 +65,7 @@ describe('an archive of a management API', () => {
   });
   afterEach(() => rm(home, { recursive: true, force: true }));
 
-  it('names what is not in it', async () => {
+  it('reports what it does not contain', async () => {
     const { missing, records } = await createArchive(at('archive'), secret, archive());
     expect(records).toBe(2);
     expect(missing).toEqual([
@@ -76,7 +76,7 @@ describe('an archive of a management API', () => {
     expect(stopped.missing).toHaveLength(1);
   });
 
-  it('is restored whole elsewhere: authorities, sealed Secrets and their key, volumes', async () => {
+  it('restores authorities, sealed Secrets with their key, and volumes elsewhere', async () => {
     const { manifest, records } = await restored();
     expect(records).toBe(2);
     expect(manifest.server).toBe('https://192.0.2.1:6443');
@@ -94,7 +94,7 @@ describe('an archive of a management API', () => {
     expect(opened).toEqual(['hidden']);
   });
 
-  it('is not made with a key that does not open the Secrets', async () => {
+  it('is not created when the key does not open the Secrets', async () => {
     await rm(at('key'));
     await secretSealer({ keyFile: at('key') });
     await expect(createArchive(at('second'), secret, archive())).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describe('an archive of a management API', () => {
         return { force: true };
       },
     ],
-  ])('is refused with %s, and nothing is touched', async (_what, code, prepare) => {
+  ])('is refused with %s, and nothing changes', async (_what, code, prepare) => {
     const overrides = await prepare();
     const before = await readdir(at('there', 'data')).catch(() => []);
     await expect(restored(overrides)).rejects.toMatchObject({ code });
@@ -147,7 +147,7 @@ describe('an archive of a management API', () => {
     expect(await readFile(at('there', 'key'), 'utf8').catch(() => 'none')).toMatch(/^(?:none|mine)$/);
   });
 
-  it('replaces what is there when forced, and keeps the key that was there', async () => {
+  it('replaces existing data when forced, and keeps the existing key in a copy', async () => {
     await put(at('there', 'data', 'mine'), 'x');
     await put(at('there', 'key'), 'mine');
     await restored({ force: true });
@@ -155,7 +155,7 @@ describe('an archive of a management API', () => {
     expect(await readFile(at('there', 'key.replaced'), 'utf8')).toBe('mine');
   });
 
-  it('killed while it is unpacked leaves what was there; killed later, a directory that is refused until it is run again', async () => {
+  it('leaves old data when killed while unpacking, and a refused directory when killed later', async () => {
     const data = at('there', 'data');
     await put(join(data, 'restoring', 'new', 'pki', 'ca.key'), 'half');
     await refuseHalfRestored(data);

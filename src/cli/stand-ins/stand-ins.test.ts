@@ -10,7 +10,7 @@ import { ensureStandIns } from './stand-in-objects.ts';
 const { signal } = new AbortController();
 const well = { ok: true, problems: [] };
 
-describe('images of managers', () => {
+describe('the manager images', () => {
   it.each([
     ['registry.k8s.io/cluster-api/cluster-api-controller:v1.11.0', 'cluster'],
     ['registry.k8s.io/capi-openstack/capi-openstack-controller@sha256:00', 'infrastructure'],
@@ -19,15 +19,15 @@ describe('images of managers', () => {
     ['quay.io/orc/openstack-resource-controller:v2.2.0', 'images'],
     ['nginx:1.27', undefined],
     ['example.org/my-cluster-api-controller:v1', undefined],
-  ])('%s: %s', (image, area) => {
+  ])('%s is recognized as area %s', (image, area) => {
     expect(managerOfImage(image)?.area).toBe(area);
   });
 });
 
-describe('the program in such an image', () => {
+describe('the built-in program of a manager image', () => {
   const image = 'registry.k8s.io/cluster-api/cluster-api-controller:v1.11.0';
 
-  it('says how the controllers are, and does not end for it', async () => {
+  it('reports the health of the controllers and keeps running', async () => {
     let health = { ok: false, problems: ['a cache fails'] };
     const program = builtInProgram(image, ['/manager', '--health-addr=:9555'], () => health)!;
     const ports = new Map<number, PortService>();
@@ -53,7 +53,7 @@ describe('the program in such an image', () => {
     expect(await ended).toBe(0);
   });
 
-  it('is no other command', () => {
+  it('is used only for the manager command of known images', () => {
     expect(builtInProgram(image, ['sh', '-c', 'true'], () => well)).toBeUndefined();
     expect(builtInProgram('nginx', [], () => well)).toBeUndefined();
     expect(builtInProgram(image, [], () => well)).toBeDefined();
@@ -61,7 +61,7 @@ describe('the program in such an image', () => {
 });
 
 describe('the health of controllers', () => {
-  it('is that of their manager, where their area runs', () => {
+  it('is the health of their manager when their area runs', () => {
     const health = createControllerHealth(new Set(['cluster']));
     expect(health.of('cluster')).toEqual({ ok: false, problems: ['the controllers are about to start'] });
     const manager = { ready: () => well, healthy: () => well as { ok: boolean; problems: string[] } };
@@ -76,14 +76,14 @@ describe('the health of controllers', () => {
   });
 });
 
-describe('Deployments that stand for built-in controllers', () => {
+describe('Deployments for built-in controllers', () => {
   let api: MemoryApi;
   beforeAll(async () => {
     api = await startMemoryApi();
   });
   afterAll(() => api.close());
 
-  it('are there for the areas that run, written once, and never take the place of others', async () => {
+  it('exist for running areas, are written once, and never replace those of others', async () => {
     const { client } = api.connection;
     const metadata = { namespace: 'capo-system', name: 'capo-controller-manager' };
     const labels = { app: 'theirs' };

@@ -212,14 +212,14 @@ const cases: readonly (readonly [string, ClusterObjects, string, RegExp, RegExp]
 ];
 
 describe('the first cause', () => {
-  it.each(cases)('of %s', (_, found, culprit, message, next) => {
+  it.each(cases)('is found for: %s', (_, found, culprit, message, next) => {
     const cause = causeOfCluster(found);
     expect(cause).toMatchObject({ object: culprit });
     expect(cause?.message).toMatch(message);
     expect(cause?.next).toMatch(next);
   });
 
-  it('is told by those who are waited for, not by those who wait', () => {
+  it('is the message of the object waited for, not of the waiting one', () => {
     const found: ClusterObjects = {
       cluster: cluster(waitsForAll),
       objects: [
@@ -229,7 +229,7 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)).toMatchObject({ object: 'OpenStackCluster/red', message: 'Waiting for network k8s' });
   });
 
-  it('of a machine that could get no address of the API is what keeps it from running', () => {
+  it('is what keeps a machine from running when the machine waits for the API address', () => {
     const conditions: Conditions = [
       [
         'APIServerIngressReady',
@@ -246,11 +246,11 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)?.message).toContain('no-such-image');
   });
 
-  it('of a cluster that is well is none', () => {
+  it('is undefined for a healthy cluster', () => {
     expect(causeOfCluster({ cluster: cluster([['Available', 'True', 'Available']]), objects: [] })).toBeUndefined();
   });
 
-  it('of one machine is its own', () => {
+  it('is found for a single machine', () => {
     const [, found] = cases[2] ?? [];
     expect(found && causeOfMachine(found, 'red-1')).toMatchObject({ object: 'OpenStackMachine/red-1' });
     expect(found && causeOfMachine(found, 'other')).toBeUndefined();

@@ -124,8 +124,8 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('metadata of objects', () => {
-  it('is asked for instead of them, and what cannot leave the rest out may send it', async () => {
+describe('a metadata-only request', () => {
+  it('accepts partial metadata, and a full object from servers that do not support it', async () => {
     const list = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList', metadata: {}, items: [] };
     const event = { type: 'ADDED', object: pod };
     const { url, seen } = await serve((request, response) => {
@@ -144,7 +144,7 @@ describe('metadata of objects', () => {
   });
 });
 
-describe('what goes over the wire', () => {
+describe('a request on the wire', () => {
   const call = async (work: (client: HttpClient) => Promise<unknown>, answer: unknown = pod): Promise<Seen> => {
     const { url, seen } = await serve(json(answer));
     await work(connect(url, { userAgent: 'capstan/1' }));
@@ -232,7 +232,7 @@ describe('what goes over the wire', () => {
       '/api/v1/namespaces/n/pods/p/eviction?fieldManager=tester',
       pod,
     ],
-  ])('of %s is right', async (_, work, method, url, body) => {
+  ])('is correct for %s', async (_, work, method, url, body) => {
     const request = await call(work);
     expect({ method: request.method, url: request.url }).toEqual({ method, url });
     expect(request.body === '' ? undefined : JSON.parse(request.body)).toEqual(body);
@@ -247,12 +247,12 @@ describe('what goes over the wire', () => {
     ['json', 'application/json-patch+json'],
     ['merge', 'application/merge-patch+json'],
     ['strategic', 'application/strategic-merge-patch+json'],
-  ] as const)('names the type of a %s patch', async (type, contentType) => {
+  ] as const)('names the content type of a %s patch', async (type, contentType) => {
     const request = await call((c) => c.patch(pods, key, type, [], by));
     expect(request.headers['content-type']).toBe(contentType);
   });
 
-  it('keeps the path in the server’s address and carries impersonation', async () => {
+  it('keeps the path of the server URL and carries impersonation headers', async () => {
     const { url, seen } = await serve(json(pod));
     await connect(
       `${url}/k8s/clusters/c1`,
@@ -267,15 +267,15 @@ describe('what goes over the wire', () => {
     });
   });
 
-  it('refuses to address a namespaced object without its namespace', async () => {
+  it('is refused for a namespaced object without a namespace', async () => {
     const { url, seen } = await serve(json(pod));
     await expect(async () => connect(url).get(pods, { name: 'p' })).rejects.toThrow(/without a namespace/);
     expect(seen).toEqual([]);
   });
 });
 
-describe('answers', () => {
-  it('give list items the apiVersion and kind that servers leave out', async () => {
+describe('a response', () => {
+  it('gets the apiVersion and kind that servers omit in list items', async () => {
     const { url } = await serve(
       json({
         apiVersion: 'v1',
@@ -305,19 +305,19 @@ describe('answers', () => {
       { ...pod, metadata: { name: 'p', deletionTimestamp: 't' }, spec: { finalizers: ['kubernetes'] } },
       'p',
     ],
-  ])('to a delete with %s tell whether something is left', async (_, answer, name) => {
+  ])('to a delete with %s tells whether an object remains', async (_, answer, name) => {
     const { url } = await serve(json(answer));
     expect((await connect(url).delete(pods, key))?.metadata.name).toBe(name);
   });
 
-  it('that fail become the server’s own Status', async () => {
+  it('with an error becomes an error with the Status of the server', async () => {
     const { url } = await serve(json(status(404, 'NotFound', 'pods "p" not found'), 404));
     const error = await failure(connect(url).get(pods, key));
     expect(isNotFound(error)).toBe(true);
     expect((error as Error).message).toBe('pods "p" not found');
   });
 
-  it('that are not from Kubernetes are quoted', async () => {
+  it('that is not from Kubernetes is quoted in the error', async () => {
     const { url } = await serve((_, response) => {
       response.writeHead(403, { 'content-type': 'text/html' });
       response.end('<h1>proxy says no</h1>');
@@ -328,7 +328,7 @@ describe('answers', () => {
     expect(error.message).toContain('proxy says no');
   });
 
-  it('of servers that tenants name show nothing that is not from Kubernetes, and never fill the memory', async () => {
+  it('of a server named by a tenant is not quoted unless from Kubernetes, and limited in size', async () => {
     const guard = { peers: anyPeer, maxAnswerBytes: 100_000 };
     let sent = 0;
     const { url } = await serve(({ url: path }, response) => {
@@ -355,7 +355,7 @@ describe('answers', () => {
     expect(sent).toBeLessThan(16_000_000);
   });
 
-  it('of servers whose address the operator forbids are not asked for', async () => {
+  it('is not requested from an address that the operator denies', async () => {
     const { url, seen } = await serve(json(pod));
     const guard = { peers: peerPolicy({ deny: loopbackNetworks, allow: [] }), maxAnswerBytes: 100_000 };
     for (const server of [url, url.replace('127.0.0.1', 'localhost')]) {
@@ -368,7 +368,7 @@ describe('answers', () => {
     expect(seen).toEqual([]);
   });
 
-  it('hand their warnings and every attempt to the hooks', async () => {
+  it('passes its warnings and every attempt to the hooks', async () => {
     const warnings: string[] = [];
     const requests: string[] = [];
     const { url } = await serve(
@@ -384,8 +384,8 @@ describe('answers', () => {
   });
 });
 
-describe('the budget of requests', () => {
-  it('knows for whom, by which verb and of which resource every request was', async () => {
+describe('request accounting', () => {
+  it('records origin, verb and resource of every request', async () => {
     const budget: string[] = [];
     const { url } = await serve(json(pod));
     const client = connect(url, {
@@ -412,8 +412,8 @@ describe('the budget of requests', () => {
   });
 });
 
-describe('a path that holds no object', () => {
-  it('is read whole with the accept header asked for, or as a stream', async () => {
+describe('a path without an object', () => {
+  it('is read at once with the given accept header, or as a stream', async () => {
     const { url, seen } = await serve((_, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       response.end('ok');
@@ -430,7 +430,7 @@ describe('a path that holds no object', () => {
   });
 });
 
-describe('retries', () => {
+describe('a retry', () => {
   const sequence = (answers: Answer[]): Answer => {
     let next = 0;
     return (request, response) => answers[Math.min(next++, answers.length - 1)]!(request, response);
@@ -458,7 +458,7 @@ describe('retries', () => {
       'GET',
       1,
     ],
-  ] as const)('repeat %s', async (_, bad, method, requests) => {
+  ] as const)('repeats %s', async (_, bad, method, requests) => {
     const { url, seen } = await serve(sequence([bad, json(pod)]));
     const client = connect(url);
     const work = method === 'GET' ? client.get(pods, key) : client.create(pods, pod, by);
@@ -467,7 +467,7 @@ describe('retries', () => {
     expect(seen).toHaveLength(requests);
   });
 
-  it('ask for a permit each time, and send nothing without one', async () => {
+  it('asks for a permit each time, and sends nothing without one', async () => {
     const busy = json(status(429, 'TooManyRequests'), 429, { 'retry-after': '1' });
     const { url, seen } = await serve(busy);
     let permits = 1;
@@ -479,13 +479,13 @@ describe('retries', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('end after the attempts allowed', async () => {
+  it('ends after the maximum number of attempts', async () => {
     const { url, seen } = await serve(json(status(503, 'ServiceUnavailable'), 503));
     expect(((await failure(connect(url, { maxAttempts: 3 }).get(pods, key))) as ApiStatusError).code).toBe(503);
     expect(seen).toHaveLength(3);
   });
 
-  it('ask for new credentials once after 401, whatever the verb', async () => {
+  it('asks for new credentials once after 401, whatever the verb', async () => {
     const { url, seen } = await serve((request, response) =>
       json(
         request.headers.authorization === 'Bearer new' ? pod : status(401, 'Unauthorized'),
@@ -505,8 +505,8 @@ describe('retries', () => {
   });
 });
 
-describe('no answer', () => {
-  it('names the server and what to do', async () => {
+describe('a request without an answer', () => {
+  it('fails with the name of the server and a hint', async () => {
     const error = (await failure(
       connect('http://127.0.0.1:1', { maxAttempts: 1 }).get(pods, key),
     )) as ApiUnreachableError;
@@ -515,19 +515,19 @@ describe('no answer', () => {
     expect(error.hint).toContain('is the API server running');
   });
 
-  it('ends after the time allowed', async () => {
+  it('fails after the timeout', async () => {
     const { url } = await serve(() => {});
     const error = await failure(connect(url, { requestTimeoutMs: 20 }).get(pods, key));
     expect((error as Error).message).toContain('no answer within 0.02 s');
   });
 
-  it('ends at once when the caller gives up', async () => {
+  it('fails at once when the caller aborts', async () => {
     const stop = new AbortController();
     const { url } = await serve(() => stop.abort(new Error('enough')));
     expect(await failure(connect(url).get(pods, key, { signal: stop.signal }))).toEqual(new Error('enough'));
   });
 
-  it('comes from a client that was closed', async () => {
+  it('fails when the client was closed', async () => {
     const { url } = await serve(json(pod));
     const client = connect(url);
     await client.get(pods, key);
@@ -551,7 +551,7 @@ describe('a watch', () => {
     }
   };
 
-  it('delivers events as they come, cut anywhere, until the server ends it', async () => {
+  it('delivers events split anywhere until the server ends the stream', async () => {
     const text = Buffer.from(event('ADDED', 'ä') + event('MODIFIED', '漢字'));
     const { url, seen } = await serve((_, response) => {
       response.writeHead(200);
@@ -583,7 +583,7 @@ describe('a watch', () => {
     ['a line that is not JSON', 'nonsense\n', (error) => error instanceof WatchDecodeError],
     ['an event without an object', '{"type":"ADDED"}\n', (error) => error instanceof WatchDecodeError],
     ['an event that breaks off', '{"type":"ADD', (error) => error instanceof WatchDecodeError],
-  ])('fails on %s after delivering what came before', async (_, text, expected) => {
+  ])('fails on %s after delivering earlier events', async (_, text, expected) => {
     const { url } = await serve((_request, response) => response.end(event('ADDED', 'a') + text));
     const { names, error } = await collect(connect(url).watch(pods));
     expect(names).toEqual(['ADDED a']);

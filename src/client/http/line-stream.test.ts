@@ -19,7 +19,7 @@ async function collect(lines: AsyncIterable<string>): Promise<string[]> {
 }
 
 describe('readLines', () => {
-  it('gives back every line however the bytes are cut, also inside a character', async () => {
+  it('returns every line however the bytes are split, even inside a character', async () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/[\n\r]/.test(text));
     await fc.assert(
       fc.asyncProperty(
@@ -44,13 +44,13 @@ describe('readLines', () => {
     await expect(collect(readLines(chunksOf(Buffer.from('{"a":1}\n{"b'), [4])))).rejects.toThrow(WatchDecodeError);
   });
 
-  it('refuses a line beyond the limit instead of filling the memory', async () => {
+  it('refuses a line beyond the limit', async () => {
     await expect(collect(readLines(chunksOf(Buffer.alloc(100, 'x'), [10]), 50))).rejects.toThrow(
       /larger than 50 bytes/,
     );
   });
 
-  it('takes a line of several megabytes made of many chunks', async () => {
+  it('reads a line of several megabytes in many chunks', async () => {
     const long = 'é'.repeat(2_000_000);
     expect(await collect(readLines(chunksOf(Buffer.from(`${long}\n`), [65_537])))).toEqual([long]);
   });

@@ -78,7 +78,7 @@ async function readAll(stream: Duplex): Promise<Buffer> {
 }
 
 describe('a forwarded port', () => {
-  it('is asked for as a pod subresource, and carries bytes both ways', async () => {
+  it('is requested as a pod subresource and carries bytes both ways', async () => {
     const { url, seen } = await serve((socket) => {
       announce(socket, 2379);
       socket.on('message', (data: Buffer) => socket.send(data));
@@ -128,7 +128,7 @@ describe('a forwarded port', () => {
     expect((failure as Error).message).toMatch(message);
   });
 
-  it('is refused in the words of the server', async () => {
+  it('is refused with the message of the server', async () => {
     const plain = createServer((_, response) => {
       response.writeHead(403, { 'content-type': 'application/json' });
       response.end(
@@ -151,13 +151,13 @@ describe('a forwarded port', () => {
     expect((refused as ApiStatusError).message).toBe('pods is forbidden');
   });
 
-  it('names a server that cannot be reached', async () => {
+  it('fails with the name of an unreachable server', async () => {
     const failure = await forward('http://127.0.0.1:1').catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ApiUnreachableError);
     expect((failure as ApiUnreachableError).message).toContain('http://127.0.0.1:1');
   });
 
-  it('is given up after the time allowed, or when the caller has had enough', async () => {
+  it('is aborted after the timeout or by the caller', async () => {
     const silent = createServer(() => {});
     silent.listen(0, '127.0.0.1');
     silent.on('upgrade', () => {});

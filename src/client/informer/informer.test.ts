@@ -104,7 +104,7 @@ describe.each([
     expect(world.clock.untilNext()).toBeUndefined();
   });
 
-  it('lists again after 410 and reports what it missed, deletes as tombstones', async () => {
+  it('lists again after 410 and reports missed changes, with tombstones for deletes', async () => {
     const server = newServer();
     await server.create(widgets, widget('gone', { spec: { size: 1 } }), by);
     await server.create(widgets, widget('changed', { spec: { size: 1 } }), by);
@@ -126,7 +126,7 @@ describe.each([
     await world.stop();
   });
 
-  it('goes on where it was when the connection breaks, without listing again', async () => {
+  it('resumes without a list when the connection breaks', async () => {
     const server = newServer();
     const world = start({ server });
     await world.informer.waitForSync();
@@ -139,7 +139,7 @@ describe.each([
     await world.stop();
   });
 
-  it('reconnects when not even bookmarks come any more', async () => {
+  it('reconnects when bookmarks stay away', async () => {
     const server = newServer();
     const world = start({ server, informer: { bookmarkPeriodMs: 10_000 } });
     await world.informer.waitForSync();
@@ -157,7 +157,7 @@ describe.each([
     await world.stop();
   });
 
-  it('notices a dead connection also when the clock of the computer was set back', async () => {
+  it('detects a dead connection even when the computer clock was set back', async () => {
     const server = newServer();
     const timers = server.clock as ManualClock;
     let set = 0;
@@ -178,7 +178,7 @@ describe.each([
     await world.stop();
   });
 
-  it('keeps trying, ever more slowly, while the server is away', async () => {
+  it('retries with growing delays while the server is away', async () => {
     const server = newServer();
     const rules: FaultRule[] = [{ error: () => new Error('connection refused') }];
     const world = start({ server, rules });
@@ -195,7 +195,7 @@ describe.each([
     await world.stop();
   });
 
-  it('ends up with exactly what the server holds after any mix of writes, breaks and forgotten history', async () => {
+  it('ends with the objects of the server after any mix of writes, breaks and lost history', async () => {
     const name = fc.constantFrom('a', 'b', 'c');
     const step = fc.oneof(
       fc.record({ op: fc.constant('put' as const), name, size: fc.integer({ min: 0, max: 9 }) }),
@@ -245,7 +245,7 @@ describe.each([
 });
 
 describe('an informer', () => {
-  it('falls back to lists when a server accepts the request for a streaming list and then says nothing', async () => {
+  it('falls back to lists when a streaming list stays silent', async () => {
     const clock = new ManualClock();
     const server = memoryClient({ clock });
     await server.create(widgets, widget('a'), by);
@@ -262,7 +262,7 @@ describe('an informer', () => {
     await world.stop();
   });
 
-  it('reads every page of a long list and starts over in one piece when the snapshot expires on the way', async () => {
+  it('reads all pages of a long list, and restarts without pages when the snapshot expires', async () => {
     const clock = new ManualClock();
     const server = memoryClient({ clock, refuseStreamingLists: true });
     for (let i = 0; i < 1001; i++) server.seed(widgets, widget(`w${i}`));
@@ -276,7 +276,7 @@ describe('an informer', () => {
     await world.stop();
   });
 
-  it('finds objects by namespace and by any index, also after they moved', async () => {
+  it('finds objects by namespace and index, also after they changed', async () => {
     const world = start();
     world.informer.addIndexer('size', ({ spec }) => [String(spec?.size)]);
     await world.informer.waitForSync();
@@ -297,7 +297,7 @@ describe('an informer', () => {
     await world.stop();
   });
 
-  it('shares the server’s objects unless told to trim them', async () => {
+  it('shares the objects of the server unless a transform is set', async () => {
     const world = start({ informer: { transform: dropManagedFields } });
     await world.informer.waitForSync();
     world.server.seed(widgets, {
@@ -311,7 +311,7 @@ describe('an informer', () => {
     await world.stop();
   });
 
-  it('says when it has seen a write, and gives up when told how long to wait', async () => {
+  it('waits until it has seen a write, or until a timeout', async () => {
     const rules: FaultRule[] = [];
     const world = start({ rules });
     await world.informer.waitForSync();
@@ -323,7 +323,7 @@ describe('an informer', () => {
     await world.stop();
   });
 
-  it('survives a handler that throws, and still tells the others', async () => {
+  it('continues after a handler throws, and still calls the others', async () => {
     const world = start();
     world.informer.addHandler({
       onAdd: () => {
@@ -346,7 +346,7 @@ describe('an informer', () => {
     await world.stop();
   });
 
-  it('repeats everything on resync only when asked to', async () => {
+  it('repeats all objects only when a resync is set', async () => {
     const world = start({ informer: { resyncMs: 30_000 } });
     await world.informer.waitForSync();
     await world.server.create(widgets, widget('a', { spec: { size: 1 } }), by);
@@ -358,7 +358,7 @@ describe('an informer', () => {
 });
 
 describe('the informer factory', () => {
-  it('gives everybody who asks for the same thing the same informer, and starts late ones at once', async () => {
+  it('returns the same informer for the same request, and starts later ones at once', async () => {
     const clock = new ManualClock();
     const server = memoryClient({ clock });
     await server.create(widgets, widget('a', { labels: { x: 'y' } }), by);

@@ -65,7 +65,7 @@ async function start(objects: readonly Secret[]): Promise<World> {
   };
 }
 
-describe('an informer of a kind in parts', () => {
+describe('an informer in parts', () => {
   const names = (world: World, whole: boolean): string[] =>
     world.factory
       .informer(secrets)
@@ -73,7 +73,7 @@ describe('an informer of a kind in parts', () => {
       .map(({ metadata }) => metadata.name ?? '')
       .sort();
 
-  it('keeps what has a label or a type whole, each object once, and of others the metadata', async () => {
+  it('keeps selected objects in full, each once, and only the metadata of others', async () => {
     const world = await start([
       secret('labelled', { labels: { cluster: 'a' } }),
       secret('twice', { labels: { cluster: 'a', tenant: 'b' }, type: 'authority' }),
@@ -95,7 +95,7 @@ describe('an informer of a kind in parts', () => {
     await world.stop();
   });
 
-  it('asks the server for the content of no others', async () => {
+  it('requests only metadata of objects outside its parts', async () => {
     const world = await start([]);
     expect(world.asked.filter(({ metadataOnly }) => metadataOnly !== true).length).toBe(4);
     for (const { metadataOnly, labelSelector, fieldSelector } of world.asked) {
@@ -111,7 +111,7 @@ describe('an informer of a kind in parts', () => {
     await world.stop();
   });
 
-  it('lets an object change its part', async () => {
+  it('moves an object between parts when its labels change', async () => {
     const world = await start([secret('s')]);
     const told: string[] = [];
     world.factory.informer(secrets).addHandler({ onAdd: (object) => told.push(object.metadata.name ?? '') });
@@ -127,7 +127,7 @@ describe('an informer of a kind in parts', () => {
     await world.stop();
   });
 
-  it('says which part hears of an object', async () => {
+  it('returns the part that receives a written object', async () => {
     const world = await start([]);
     const informer = world.factory.informer(secrets);
     const written = await world.server.create(secrets, secret('s', { labels: { tenant: 'b' } }), by);
@@ -139,7 +139,7 @@ describe('an informer of a kind in parts', () => {
     await world.stop();
   });
 
-  it('is only for who asks for all of them', async () => {
+  it('is not used for requests with a selector of their own', async () => {
     const world = await start([secret('foreign')]);
     const own = world.factory.informer(secrets, { fieldSelector: 'metadata.name=foreign' });
     await own.waitForSync();

@@ -57,7 +57,7 @@ async function failure(work: Promise<unknown>): Promise<CapstanError> {
 }
 
 describe('reading a kubeconfig', () => {
-  it('takes server, namespace, authority and client certificate, embedded or from files beside it', async () => {
+  it('reads server, namespace, authority and client certificate, inline or from files beside it', async () => {
     await file('ca.pem', pem('CERTIFICATE'));
     const path = await file(
       'config',
@@ -80,7 +80,7 @@ describe('reading a kubeconfig', () => {
     });
   });
 
-  it('merges the files of KUBECONFIG: the first one wins per entry, missing ones are skipped', async () => {
+  it('merges the files of KUBECONFIG: the first wins per entry, and missing ones are skipped', async () => {
     const first = await file('first', config({ name: 'one', current: false, user: 'token: first' }));
     const second = await file('second', `${config({ name: 'two', user: 'token: second' })}`);
     const third = await file('third', config({ name: 'one', server: 'https://wrong.example', user: 'token: third' }));
@@ -92,12 +92,12 @@ describe('reading a kubeconfig', () => {
     expect(await chosen.credentials.get()).toEqual({ token: 'first' });
   });
 
-  it('looks into the home directory when nothing is said', async () => {
+  it('uses ~/.kube/config when nothing else is set', async () => {
     await file('.kube/config', config({ user: 'token: home' }));
     expect(await (await loadKubeconfig({ env: { HOME: dir } })).credentials.get()).toEqual({ token: 'home' });
   });
 
-  it('falls back to the service account inside a pod', async () => {
+  it('falls back to the service account inside a Pod', async () => {
     await file('sa/token', 'pod-token\n');
     await file('sa/ca.crt', pem('CERTIFICATE'));
     await file('sa/namespace', 'apps');
@@ -113,7 +113,7 @@ describe('reading a kubeconfig', () => {
     expect(await loaded.credentials.get()).toEqual({ token: 'pod-token' });
   });
 
-  it('reads a token file again after a minute and after a refusal', async () => {
+  it('reads a token file again after a minute and after a 401', async () => {
     const clock = new ManualClock();
     const token = await file('token', 'one\n');
     const path = await file('config', config({ user: 'tokenFile: token' }));
@@ -128,7 +128,7 @@ describe('reading a kubeconfig', () => {
     expect(await credentials.get()).toEqual({ token: 'three' });
   });
 
-  it('understands basic authentication, impersonation and proxies', async () => {
+  it('supports basic authentication, impersonation and proxies', async () => {
     const path = await file(
       'config',
       config({
@@ -188,7 +188,7 @@ describe('reading a kubeconfig', () => {
       /both/,
     ],
     ['a removed auth provider', config({ user: 'auth-provider: {name: gcp}' }), {}, 'CAP_KUBECONFIG_ENTRY', /"gcp"/],
-  ] as const)('explains %s', async (_, content, options, code, message) => {
+  ] as const)('reports %s', async (_, content, options, code, message) => {
     const path = content === undefined ? join(dir, 'absent') : await file('config', content);
     const error = await failure(loadKubeconfig({ path, env: {}, ...options }));
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
@@ -196,13 +196,13 @@ describe('reading a kubeconfig', () => {
     expect(error.hint).toBeTruthy();
   });
 
-  it('says how to begin when there is nothing at all', async () => {
+  it('hints at capstan up when no kubeconfig exists', async () => {
     const error = await failure(loadKubeconfig({ env: { HOME: dir } }));
     expect(error.code).toBe('CAP_KUBECONFIG_NOT_FOUND');
     expect(error.hint).toContain('capstan up');
   });
 
-  it('never repeats file content in an error', async () => {
+  it('never quotes file content in an error', async () => {
     const path = await file('config', 'users:\n- token: s3cr3t\n  bad: [\n');
     expect((await failure(loadKubeconfig({ path, env: {} }))).message).not.toContain('s3cr3t');
   });
@@ -213,7 +213,7 @@ describe('an exec plugin', () => {
   const execUser = (more = ''): string =>
     `exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin.sh, args: [get, token], env: [{name: EXTRA, value: more}], interactiveMode: Never${more}}`;
 
-  it('is run with its arguments and environment, once, until its answer expires or is refused', async () => {
+  it('runs once with its arguments and environment until its credential expires or is refused', async () => {
     await plugin(`echo run >> ${dir}/runs
 echo "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"$1-$2-$EXTRA\\",\\"expirationTimestamp\\":\\"2026-01-01T00:10:00Z\\"}}"`);
     const clock = new ManualClock();
@@ -232,7 +232,7 @@ echo "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"kind\\":\\"Exec
     expect(await runs()).toBe(3);
   });
 
-  it('is told about the cluster when it asks, and may answer with a certificate', async () => {
+  it('receives cluster information when it asks, and may return a certificate', async () => {
     await plugin(`echo "$KUBERNETES_EXEC_INFO" > ${dir}/info
 cat ${dir}/answer.json`);
     await file(
@@ -276,7 +276,7 @@ cat ${dir}/answer.json`);
     ],
     ['is for an unknown version', 'true', execUser().replace('k8s.io/v1', 'k8s.io/v1alpha1'), /exec\.apiVersion/],
     ['needs a terminal', 'true', execUser().replace('Never', 'Always'), /needs a terminal/],
-  ] as const)('that %s is explained without its output', async (_, body, user, message) => {
+  ] as const)('is reported without its output when it %s', async (_, body, user, message) => {
     if (body !== undefined) await plugin(body);
     const path = await file('config', config({ user }));
     const { credentials } = await loadKubeconfig({ path, env: { PATH: process.env['PATH'] } });
@@ -315,7 +315,7 @@ describe('writing a kubeconfig', () => {
     ...more,
   });
 
-  it('creates a file only its owner can read and makes the entry current', async () => {
+  it('creates a file readable by its owner only and sets the current context', async () => {
     const path = join(dir, 'new', 'config');
     expect(await writeKubeconfigEntry(entry(path, 'a', { namespace: 'team' }))).toEqual({
       currentContextChanged: true,
@@ -336,7 +336,7 @@ describe('writing a kubeconfig', () => {
     expect((await loadKubeconfig({ path, env: {}, context: 'b' })).server).toBe('https://b.example');
   });
 
-  it('replaces an entry without leaving old credentials, and changes the current context when asked', async () => {
+  it('replaces an entry with its credentials, and changes the current context only when asked', async () => {
     const path = await file(
       'config',
       config({ name: 'b', user: 'client-key-data: old' }).replace('current-context: b', 'current-context: z'),
@@ -357,7 +357,7 @@ describe('writing a kubeconfig', () => {
     expect((await readdir(dir)).sort()).toEqual(['link', 'real']);
   });
 
-  it('loses nothing when several write at once', async () => {
+  it('loses nothing in concurrent writes', async () => {
     const path = join(dir, 'config');
     const names = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(names.map((name) => writeKubeconfigEntry(entry(path, name))));
@@ -365,7 +365,7 @@ describe('writing a kubeconfig', () => {
       expect((await loadKubeconfig({ path, env: {}, context: name })).server).toBe(`https://${name}.example`);
   });
 
-  it('waits for kubectl’s lock, and says which file to remove when it is never released', async () => {
+  it('waits for the lock of kubectl, and names the lock file when it is never released', async () => {
     const path = await file('config', config());
     await file('config.lock', '');
     const clock = new ManualClock();
@@ -383,14 +383,14 @@ describe('writing a kubeconfig', () => {
     expect(error.hint).toContain('config.lock');
   });
 
-  it('does not touch a file it cannot read', async () => {
+  it('leaves a file unchanged that it cannot read', async () => {
     const path = await file('config', 'a: [');
     expect((await failure(writeKubeconfigEntry(entry(path, 'b')))).code).toBe('CAP_KUBECONFIG_INVALID');
     expect(await readFile(path, 'utf8')).toBe('a: [');
     expect(await readdir(dir)).toEqual(['config']);
   });
 
-  it('removes one entry and clears the current context only when it was that one', async () => {
+  it('removes one entry, and the current context only when it was that entry', async () => {
     const path = join(dir, 'config');
     await writeKubeconfigEntry(entry(path, 'a'));
     await writeKubeconfigEntry(entry(path, 'b'));

@@ -123,7 +123,7 @@ describe('ClusterResourceSets', () => {
       by,
     );
 
-  it('give clusters their objects, repair them, and carry rotated credentials', async () => {
+  it('apply objects to clusters, repair them, and carry rotated credentials', async () => {
     await source('clouds', { 'clouds-yaml-secret': workloadSecret('clouds-yaml', { 'clouds.yaml': 'old', ca: 'x' }) });
     await set('clouds', [{ kind: 'Secret', name: 'clouds' }]);
     await world.until(
@@ -190,7 +190,7 @@ describe('ClusterResourceSets', () => {
     );
   });
 
-  it('apply once where that is asked for', async () => {
+  it('apply only once with the strategy ApplyOnce', async () => {
     await configMap('once', { 'a.yaml': configMapText('once', { a: '1' }) });
     await world.workload.create(
       ConfigMaps,
@@ -227,7 +227,7 @@ describe('ClusterResourceSets', () => {
     expect(await mapInWorkload('once')).toBeUndefined();
   });
 
-  it('write several documents in the order that works, kinds of users included', async () => {
+  it('apply several documents in a working order, custom kinds included', async () => {
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -266,7 +266,7 @@ describe('ClusterResourceSets', () => {
     await world.workload.delete(CustomResourceDefinitions, { name: 'gadgets.example.com' }).catch(ignoreNotFound);
   });
 
-  it('say what is missing or of a wrong type, and apply the rest', async () => {
+  it('report missing resources and wrong types, and apply the rest', async () => {
     await source('good', { a: configMapText('good', { a: '1' }) });
     await source('opaque', { a: configMapText('opaque', { a: '1' }) }, 'Opaque');
     await set('mixed', [
@@ -313,7 +313,7 @@ describe('ClusterResourceSets', () => {
       '{"apiVersion": "nobody.dev/v1", "kind": "Thing", "metadata": {"name": "x"}}',
       /Thing x: the cluster serves no kind Thing in nobody.dev\/v1/,
     ],
-  ])('say what is wrong with %s, without the content of a Secret', async (what, content, expected) => {
+  ])('report %s without revealing Secret content', async (what, content, expected) => {
     const name = what.replaceAll(' ', '-').toLowerCase();
     await source(name, { bad: content });
     await set(name, [{ kind: 'Secret', name }]);
@@ -324,7 +324,7 @@ describe('ClusterResourceSets', () => {
     await world.client.delete(ClusterResourceSets, { namespace: world.namespace, name });
   });
 
-  it('wait for a cluster that does not answer, and say so', async () => {
+  it('wait for a cluster that does not answer, and report it', async () => {
     world.setWorkloadDown(true);
     await source('late', { a: configMapText('late', { a: '1' }) });
     await set('late', [{ kind: 'Secret', name: 'late' }]);
@@ -335,7 +335,7 @@ describe('ClusterResourceSets', () => {
     expect(await mapInWorkload('late')).toBeDefined();
   });
 
-  it('do not fight for ever with somebody who keeps changing the same object', async () => {
+  it('stop repairing an object at full rate when somebody keeps changing it', async () => {
     await configMap('fought', { a: configMapText('fought', { owner: 'set' }) });
     await set('fought', [{ kind: 'ConfigMap', name: 'fought' }]);
     await cluster('fought', 'fought');
@@ -355,7 +355,7 @@ describe('ClusterResourceSets', () => {
     await world.until(async () => (await mapInWorkload('fought'))?.data?.['owner'] === 'set');
   });
 
-  it('write nothing when the program starts anew, and repair what happened meanwhile', async () => {
+  it('write nothing after a restart, and repair changes made meanwhile', async () => {
     await configMap('kept', { a: configMapText('kept', { a: '1' }) });
     await set('kept', [{ kind: 'ConfigMap', name: 'kept' }]);
     await cluster('kept', 'kept');
@@ -373,7 +373,7 @@ describe('ClusterResourceSets', () => {
     await world.until(async () => (await mapInWorkload('kept')) !== undefined);
   });
 
-  it('leave a paused cluster and a paused set alone', async () => {
+  it('do nothing for a paused cluster or a paused set', async () => {
     await configMap('paused', { a: configMapText('paused', { a: '1' }) });
     await createCluster(world, 'paused');
     const key = { namespace: world.namespace, name: 'paused' };
@@ -409,7 +409,7 @@ describe('ClusterResourceSets', () => {
     expect(await mapInWorkload('paused')).toBeDefined();
   });
 
-  it('leave objects in clusters when they are deleted, and take their record along', async () => {
+  it('leave applied objects in clusters when they are deleted, and delete their binding', async () => {
     await configMap('first', { a: configMapText('first', { a: '1' }) });
     await configMap('second', { a: configMapText('second', { a: '1' }) });
     for (const name of ['first', 'second']) {
@@ -441,7 +441,7 @@ describe('ClusterResourceSets', () => {
     expect(await world.find(Clusters, 'both')).toBeDefined();
   });
 
-  it('forget a cluster that goes', async () => {
+  it('forget a cluster that is deleted', async () => {
     await configMap('going', { a: configMapText('going', { a: '1' }) });
     await set('going', [{ kind: 'ConfigMap', name: 'going' }]);
     await cluster('going', 'going');

@@ -15,7 +15,7 @@ describe('certificates for Pods', () => {
   const stop = new AbortController();
   afterEach(() => stop.abort());
 
-  it('are signed by themselves or by an authority, renewed, and explained when they cannot be', async () => {
+  it('are self-signed or signed by an authority, renewed, and reported when they cannot be', async () => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
     const client = memoryClient({ clock, random: seededRandom(1) });
     const manager = createManager({ client, clock, random: seededRandom(2) });

@@ -13,7 +13,7 @@ const object = (status: object, generation = 1): KubeObject & { status: object }
 });
 const update = (old: KubeObject, next: KubeObject): ObjectEvent => ({ type: 'update', old, object: next });
 
-describe('a child is woken by its parent', () => {
+describe('a parent wakes its child', () => {
   const initialized = { initialization: { controlPlaneInitialized: true } };
   it.each<[string, boolean, ObjectEvent]>([
     ['when that comes', true, { type: 'add', object: object({}), initial: false }],
@@ -25,7 +25,7 @@ describe('a child is woken by its parent', () => {
   });
 });
 
-describe('a parent hears of its child', () => {
+describe('a child wakes its parent', () => {
   const watches = childWatches(K0smotronClusters, K0smotronControlPlanes, ({ status }: K0smotronCluster) =>
     String(status?.replicas === 3),
   );

@@ -44,8 +44,8 @@ const objects = {
   ],
 };
 
-describe('what clusters cost', () => {
-  it('is what their servers, volumes, load balancers and addresses cost; what is not there costs nothing', () => {
+describe('the cost of clusters', () => {
+  it('is the sum of servers, volumes, load balancers and addresses that exist', () => {
     const prices = { ...guidePrices, volumeGiB: { ssd: 0.001, '*': 1 }, floatingIP: 0.5 };
     const [red, blue] = clusterCosts(objects, prices);
     expect(red).toMatchObject({ controlPlane: 0.08, workers: 0.02, volumes: 0.05, hosted: false, servers: 2 });
@@ -54,7 +54,7 @@ describe('what clusters cost', () => {
     expect(blue).toMatchObject({ controlPlane: 0, workers: 0, hosted: true, unpriced: ['flavor m1.huge'] });
   });
 
-  it('is shown in the metrics, also after a manager took the place of another', async () => {
+  it('is shown in the metrics, also after a new manager registers them again', async () => {
     const registry = new Registry();
     const lists = [objects.clusters, objects.openStackClusters, objects.machines, objects.servers];
     const kinds = ['Cluster', 'OpenStackCluster', 'OpenStackMachine', 'OpenStackServer'];
@@ -87,7 +87,7 @@ describe('a price table', () => {
     ['flavour: {}', 'prices.yaml: flavour is not known'],
     ['7', 'prices.yaml: is no mapping'],
     ['loadBalancer: {perYear: 3}', 'prices.yaml: loadBalancer must be a price'],
-  ])('that says %s is refused', (text, message) => {
+  ])('is refused with %s', (text, message) => {
     expect(() => readPrices(text, 'prices.yaml')).toThrow(CapstanError);
     expect(() => readPrices(text, 'prices.yaml')).toThrow(message);
   });

@@ -5,7 +5,7 @@ import { memoryClient } from '../../runtime/testkit/index.ts';
 import { setupInfrastructureControllers } from './index.ts';
 
 describe('setting up the infrastructure controllers', () => {
-  it('adds all of them to a manager, which runs and stops with them', async () => {
+  it('adds all of them to a manager, and runs and stops with it', async () => {
     const clock = new ManualClock();
     const random = seededRandom(1);
     const client = memoryClient({ clock, random });

@@ -41,7 +41,7 @@ describe('a LatticeCluster', () => {
     (await world.list(resource, namespace)).map(({ metadata }) => metadata.name ?? '');
   const bringUp = (name: string, version?: string): Promise<void> => bringUpIn(world, name, version);
 
-  it('becomes the objects of a cluster, and Ready when they are', async () => {
+  it('becomes the objects of a cluster, and is Ready when they are', async () => {
     await world.create('one');
     await untilPhase('one', 'Provisioning');
     const made = await world.cluster('one');
@@ -69,14 +69,14 @@ describe('a LatticeCluster', () => {
     expect(statusOf(await world.cluster('one'), 'Ready')).toBe('True');
   });
 
-  it('is quiet when nothing changes: no writes, and nothing asked of the cloud', async () => {
+  it('writes nothing and requests nothing from the cloud when nothing changes', async () => {
     await world.pass(10_000);
     const [writes, requests] = [world.writes(), world.requests()];
     await world.pass(3_600_000);
     expect([world.writes(), world.requests()]).toEqual([writes, requests]);
   });
 
-  it('puts back what others change or delete', async () => {
+  it('restores objects that others change or delete', async () => {
     const key = { namespace: 'capi-one', name: 'one-pool-default' };
     await world.client.patch(MachineDeployments, key, 'merge', { spec: { replicas: 7 } }, by);
     await world.until(async () => (await world.find(MachineDeployments, key))?.spec.replicas === 2);
@@ -85,7 +85,7 @@ describe('a LatticeCluster', () => {
     await world.until(async () => (await world.find(ConfigMaps, addon)) !== undefined);
   });
 
-  it('rolls machines to templates of another name, and removes those nothing is made from', async () => {
+  it('rolls machines to new templates, and deletes templates that are no longer used', async () => {
     const before = await namesOf(OpenStackMachineTemplates, 'capi-one');
     await patch('one', { provider: { config: { openstack: { workerFlavor: 'b2-30' } } } });
     await world.until(async () => {
@@ -102,7 +102,7 @@ describe('a LatticeCluster', () => {
     await untilPhase('one', 'Ready');
   });
 
-  it('lets workers wait until the control plane has the new version', async () => {
+  it('upgrades workers only after the control plane has the new version', async () => {
     await patch('one', { provider: { kubernetes: { version: '1.33.1' } } });
     const plane = { namespace: 'capi-one', name: 'one-control-plane' };
     await world.until(async () => (await world.find(KubeadmControlPlanes, plane))?.spec.version === 'v1.33.1');
@@ -121,7 +121,7 @@ describe('a LatticeCluster', () => {
     expect(addon?.data?.['manifests.yaml']).toContain('2.33.1');
   });
 
-  it('adds and removes pools', async () => {
+  it('adds and removes worker pools', async () => {
     await patch('one', { nodes: { workerPools: { default: null, gpu: { replicas: 1, min: 1, max: 3 } } } });
     await world.until(async () => (await namesOf(MachineDeployments, 'capi-one')).join() === 'one-pool-gpu');
     await world.until(async () =>
@@ -138,7 +138,7 @@ describe('a LatticeCluster', () => {
     });
   });
 
-  it('carries other credentials to the copy and to the cluster', async () => {
+  it('copies changed credentials to its namespace and to the cluster', async () => {
     const source = { namespace: 'capo-system', name: 'openstack-cloud-config' };
     const old = Buffer.from((await world.client.get(Secrets, source)).data?.['clouds.yaml'] ?? '', 'base64').toString();
     const text = Buffer.from(`# rotated\n${old}`).toString('base64');
@@ -182,7 +182,7 @@ describe('a LatticeCluster', () => {
       (spec) => Object.assign(openstackOf(spec), { cpFlavor: 'SCS-4V-8' }),
       'flavor "SCS-4V-8" has no disk: machines of a control plane need a root volume',
     ],
-  ])('makes nothing while its %s is not to be had', async (what, change, text) => {
+  ])('creates nothing while its %s is not available', async (what, change, text) => {
     const name = `no-${what.replaceAll(' ', '-')}`;
     await world.create(name, change);
     await untilPhase(name, 'Failed');
@@ -194,7 +194,7 @@ describe('a LatticeCluster', () => {
     await world.until(async () => (await world.find(LatticeClusters, { name })) === undefined);
   });
 
-  it('goes on by itself when what was missing is corrected', async () => {
+  it('continues by itself when what was missing is corrected', async () => {
     await world.create('later', (spec) => Object.assign(openstackOf(spec), { cpFlavor: 'none' }));
     await untilPhase('later', 'Failed');
     await patch('later', { provider: { config: { openstack: { cpFlavor: 'm1.medium' } } } });
@@ -204,7 +204,7 @@ describe('a LatticeCluster', () => {
     );
   });
 
-  it('puts no credentials into a namespace that is not marked as its own', async () => {
+  it('puts no credentials into a namespace without its mark', async () => {
     await world.client.create(
       Namespaces,
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'capi-taken' } },
@@ -225,7 +225,7 @@ describe('a LatticeCluster', () => {
     expect((await world.find(Namespaces, { name: 'capi-taken' }))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('becomes the objects of rke2, too', async () => {
+  it('creates rke2 objects too', async () => {
     await world.create('rke', (spec) => Object.assign(spec.provider.kubernetes, { bootstrap: 'rke2' }));
     await untilPhase('rke', 'Provisioning');
     expect(await namesOf(RKE2ControlPlanes, 'capi-rke')).toEqual(['rke-control-plane']);
@@ -234,7 +234,7 @@ describe('a LatticeCluster', () => {
     expect(deployment?.spec.template.spec.bootstrap.configRef?.name).toBe(template?.metadata.name);
   });
 
-  it('says that nobody acts on another provider', async () => {
+  it('reports that no controller acts on another provider', async () => {
     await world.create('docker', ({ provider }) => {
       provider.config = { docker: {} };
     });
@@ -242,7 +242,7 @@ describe('a LatticeCluster', () => {
     expect((await world.cluster('docker')).status?.message).toContain('only spec.provider.config.openstack');
   });
 
-  it('is deleted after its Cluster, with the namespace that was made for it', async () => {
+  it('is deleted after its Cluster, with the namespace that was created for it', async () => {
     const cluster = { namespace: 'capi-one', name: 'one' };
     const hold = { metadata: { finalizers: ['test/hold'] } };
     await world.client.patch(Clusters, cluster, 'merge', hold, by);
@@ -272,7 +272,7 @@ describe('a LatticeCluster', () => {
 });
 
 describe('a LatticeCluster in a cloud without Octavia', () => {
-  it('is not begun, and says what is missing', async () => {
+  it('is not started, and reports the missing Octavia', async () => {
     const world = await createLatticeWorld({ without: ['load-balancer'] });
     await world.create('one');
     await world.until(async () => (await world.cluster('one')).status?.phase === 'Failed');
@@ -285,7 +285,7 @@ describe('a LatticeCluster in a cloud without Octavia', () => {
 });
 
 describe('a LatticeCluster without credentials', () => {
-  it('names the Secret it waits for', async () => {
+  it('reports the missing Secret', async () => {
     const world = await createLatticeWorld({ withSecret: false });
     await world.create('one');
     await world.until(async () => (await world.cluster('one')).status?.phase === 'Failed');

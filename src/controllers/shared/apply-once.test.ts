@@ -22,7 +22,7 @@ function clientThatCounts() {
 
 const live = (labels: Record<string, string>): Machine => desiredFor(labels, 'u1') as Machine;
 
-test('what was applied at birth is not applied again under the name of its identity', async () => {
+test('a spec that was applied on creation is not applied again by uid', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   await applies.create(client, Machines, desiredFor({ a: '1' }));
@@ -30,7 +30,7 @@ test('what was applied at birth is not applied again under the name of its ident
   expect(sent).toHaveLength(1);
 });
 
-test('a spec that changed, or is no longer true, is applied', async () => {
+test('a spec that changed or no longer matches the live object is applied', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   await applies.create(client, Machines, desiredFor({ a: '1', b: '2' }));
@@ -41,7 +41,7 @@ test('a spec that changed, or is no longer true, is applied', async () => {
   expect(sent).toHaveLength(3);
 });
 
-test('something born as desired is left alone until the spec is more than that', async () => {
+test('an object created as desired is not applied until the spec adds more', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   applies.noteBirth('u1');
@@ -54,7 +54,7 @@ test('something born as desired is left alone until the spec is more than that',
   expect(sent).toHaveLength(2);
 });
 
-test('of an object it does not know it says everything once', async () => {
+test('an unknown object is applied once', async () => {
   const { sent, client } = clientThatCounts();
   const applies = createApplyOnce('me');
   await applies.apply(client, Machines, desiredFor({ a: '1' }, 'u1'), live({ a: '1' }));

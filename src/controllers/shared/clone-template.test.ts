@@ -29,12 +29,12 @@ const clone = (spec: JsonObject) =>
   });
 
 describe('a clone of a template', () => {
-  it('has the spec that the template says', () => {
+  it('has the spec of the template', () => {
     expect(clone({ spec: { template: { spec: { format: 'ignition' } } } })['spec']).toEqual({ format: 'ignition' });
     expect(clone({ spec: { template: { spec: {} } } })['spec']).toEqual({});
   });
 
-  it('has none where the template says nothing: an empty one is not allowed to every kind', () => {
+  it('has no spec when the template has none', () => {
     expect(clone({})).not.toHaveProperty('spec');
     expect(clone({ spec: { template: {} } })).not.toHaveProperty('spec');
   });

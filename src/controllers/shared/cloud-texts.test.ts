@@ -7,7 +7,7 @@ const authUrl = 'https://cloud.example:5000/v3';
 const textsOf = async (cloud: object, more: Partial<CloudText> = {}) =>
   cloudTexts(await cloudFromText({ text: stringify({ clouds: { c: cloud } }), source: 'test', cloud: 'c', ...more }));
 
-describe('a cloud for programs inside a cluster', () => {
+describe('cloud configuration for programs in a cluster', () => {
   it.each<[string, object, string[]]>([
     [
       'a user by name',
@@ -52,7 +52,7 @@ describe('a cloud for programs inside a cluster', () => {
       },
       [...['application-credential-name=n', 'username=u', 'user-domain-name=D'], 'application-credential-secret=s'],
     ],
-  ])('with %s is said as the cloud controller reads it', async (_, cloud: { auth?: object }, expected) => {
+  ])('with %s is written as the cloud controller reads it', async (_, cloud: { auth?: object }, expected) => {
     const { cloudConf } = await textsOf({ ...cloud, auth: { auth_url: authUrl, ...cloud.auth } });
     expect(cloudConf.split('\n')).toEqual(['[Global]', `auth-url=${authUrl}`, ...expected, '']);
   });
@@ -65,7 +65,7 @@ describe('a cloud for programs inside a cluster', () => {
     expect(cloudConf).toContain('tenant-id=12e45');
   });
 
-  it('brings no other cloud along', async () => {
+  it('contains no other cloud', async () => {
     const auth = { auth_url: authUrl, application_credential_id: 'i', application_credential_secret: 's' };
     const text = stringify({
       clouds: { c: { auth }, other: { auth: { ...auth, application_credential_secret: 'x' } } },
@@ -74,7 +74,7 @@ describe('a cloud for programs inside a cluster', () => {
     expect(Object.keys(parse(cloudsYaml).clouds)).toEqual(['c']);
   });
 
-  it('takes its region from whoever asks', async () => {
+  it('takes its region from the caller', async () => {
     const auth = { auth_url: authUrl, application_credential_id: 'i', application_credential_secret: 's' };
     const { cloudsYaml, cloudConf } = await textsOf({ auth }, { region: 'R2' });
     expect(parse(cloudsYaml).clouds.c.region_name).toBe('R2');

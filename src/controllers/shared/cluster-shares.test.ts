@@ -35,7 +35,7 @@ const owner = (kind: string, name: string): object => ({
 });
 const labelled = (name: string): object => ({ labels: { [clusterNameLabel]: name } });
 
-describe('everything of a cluster is one share', () => {
+describe('the share of an object', () => {
   it.each<[string, Resource, KubeObject, string]>([
     ['the Cluster', Clusters, object(Clusters, 'c'), 'ns/c'],
     [
@@ -68,11 +68,11 @@ describe('everything of a cluster is one share', () => {
     ['a server without a Cluster', OpenStackServers, object(OpenStackServers, 'alone'), 'ns/alone'],
     ['a control plane nobody has claimed', KubeadmControlPlanes, object(KubeadmControlPlanes, 'p'), leaderShare],
     ['a class', ClusterClasses, object(ClusterClasses, 'class'), leaderShare],
-  ])('%s', (_what, resource, found, share) => {
+  ])('is found for: %s', (_what, resource, found, share) => {
     expect(map.shareOf(resource, found)).toBe(share);
   });
 
-  it('a Cluster that is gone is known by its key, anything else is not', () => {
+  it('is known by key for a deleted Cluster only', () => {
     expect(map.shareOfMissing(Clusters, { namespace: 'ns', name: 'c' })).toBe('ns/c');
     expect(map.shareOfMissing(Machines, { namespace: 'ns', name: 'm' })).toBeUndefined();
   });

@@ -31,7 +31,7 @@ describe('a summary of conditions', () => {
   const of = ['Deleting', 'A', 'B', 'C'];
   const given = (...conditions: StatusCondition[]) =>
     summarize({ status: { conditions } }, { of, negative: ['Deleting'], optional: ['C'], reasons });
-  it('is good when all are', () => {
+  it('is True when all conditions are', () => {
     expect(
       given(condition('Deleting', 'False'), condition('A', 'True'), condition('B', 'True', 'nearly full')),
     ).toEqual({
@@ -40,12 +40,12 @@ describe('a summary of conditions', () => {
       message: '* B: nearly full',
     });
   });
-  it('names every problem and everything unknown, in order, and leaves good news out', () => {
+  it('lists problems and unknown conditions in order, and omits good ones', () => {
     const verdict = given(condition('B', 'False', '', 'Broken'), condition('Deleting', 'True', 'going'));
     expect(verdict.status).toBe('False');
     expect(verdict.message).toBe('* Deleting: going\n* A: Condition not yet reported\n* B: Broken');
   });
-  it('indents what has several lines', () => {
+  it('indents messages of several lines', () => {
     const verdict = given(
       condition('Deleting', 'False'),
       condition('A', 'False', 'first\nsecond'),
@@ -55,8 +55,8 @@ describe('a summary of conditions', () => {
   });
 });
 
-describe('an aggregate over machines', () => {
-  it('groups equal messages, control plane first, and counts the rest', () => {
+describe('an aggregate of machine conditions', () => {
+  it('groups equal messages, control plane first, and counts the others', () => {
     const machines = [
       machine('w1', condition('Ready', 'False', 'disk full')),
       machine('w2', condition('Ready', 'False', 'disk full')),
@@ -106,10 +106,10 @@ describe('a mirrored condition', () => {
       }),
       { status: 'True', reason: 'New' },
     ],
-  ])('tells %s', (_, source, expected) => {
+  ])('shows %s', (_, source, expected) => {
     expect(mirror(source, options)).toMatchObject(expected);
   });
-  it('is found among many', () => {
+  it('is found among several conditions', () => {
     expect(findCondition(object({ conditions: [{ type: 'A' }, { type: 'B', status: 'True' }] }), 'B')).toMatchObject({
       status: 'True',
     });
@@ -117,7 +117,7 @@ describe('a mirrored condition', () => {
 });
 
 describe('the order of conditions', () => {
-  it('is that of upstream, with strangers before the last two', () => {
+  it('is that of upstream, with unknown types before the last two', () => {
     const types = ['Deleting', 'Zebra', 'Ready', 'Paused', 'Available', 'NodeReady', 'NodeHealthy'];
     expect(inStoredOrder(types.map((type) => condition(type, 'True'))).map(({ type }) => type)).toEqual([
       'Available',
@@ -129,7 +129,7 @@ describe('the order of conditions', () => {
       'Deleting',
     ]);
   });
-  it('leaves an ordered list as it is', () => {
+  it('is kept when the list is already ordered', () => {
     const list = [condition('Available', 'True'), condition('Ready', 'True')];
     expect(inStoredOrder(list)).toBe(list);
     expect(inLegacyOrder([condition('A', 'True'), condition('Ready', 'True')])[0]?.type).toBe('Ready');
@@ -137,7 +137,7 @@ describe('the order of conditions', () => {
 });
 
 describe('legacy conditions', () => {
-  it('sum up to the worst, counting steps where asked', () => {
+  it('are summarized to the worst one, with a step count when requested', () => {
     const draft: LegacyConditioned = {};
     setLegacy(draft, 'Bootstrap', legacyTrue, 0);
     setLegacy(draft, 'Infra', legacyFalse('Waiting', 'Info', 'for the cloud'), 0);

@@ -30,13 +30,13 @@ function extensionsOf(answers: Record<string, { retryAfterSeconds?: number; mess
 
 const upgrade = { cluster, fromKubernetesVersion: 'v1.32.0', toKubernetesVersion: 'v1.33.0' };
 
-test('nobody listens: everything goes on', async () => {
+test('a hook without handlers succeeds', async () => {
   const hooks = createHookCaller({ clock: new ManualClock() });
   expect(hooks.isListenedTo('BeforeClusterCreate', cluster)).toBe(false);
   expect(await hooks.call('BeforeClusterCreate', cluster, { cluster }, signal)).toEqual({ status: 'go-on' });
 });
 
-test('a built-in handler is called for its hook and for what concerns it', async () => {
+test('a built-in handler is called only for its hook and the objects it handles', async () => {
   const seen: string[] = [];
   const answer: HookResult = { status: 'wait', retryAfterSeconds: 5, message: 'add-ons are not there' };
   const hooks = createHookCaller({
@@ -69,7 +69,7 @@ test('a built-in handler is called for its hook and for what concerns it', async
   });
 });
 
-test('all extensions are asked, the shortest wait counts, and nobody is asked before its time is over', async () => {
+test('all extensions are called, the shortest wait counts, and none is called again before it', async () => {
   const clock = new ManualClock();
   const answers = {
     'a.first': { retryAfterSeconds: 30, message: 'draining' },
@@ -96,7 +96,7 @@ test('all extensions are asked, the shortest wait counts, and nobody is asked be
   expect(asked.slice(6)).toEqual(['a.first', 'b.second', 'c.third']);
 });
 
-test('a failure ends the round with its message; what is no failure of a hook is thrown', async () => {
+test('a failing handler ends the call with its message, and other errors are thrown', async () => {
   const clock = new ManualClock();
   const failing = extensionsOf({ 'a.first': new HookError('handler a.first: no quota'), 'b.second': {} });
   const hooks = createHookCaller({ clock, extensions: failing.extensions });
@@ -110,7 +110,7 @@ test('a failure ends the round with its message; what is no failure of a hook is
   await expect(others.call('BeforeClusterUpgrade', cluster, upgrade, signal)).rejects.toThrow('a bug');
 });
 
-test('pending hooks are kept sorted in one annotation, which goes with the last of them', () => {
+test('pending hooks are stored sorted in one annotation, which is removed with the last of them', () => {
   const draft = { metadata: { name: 'one', annotations: { other: 'x' } as Record<string, string> } };
   markHooksPending(draft, 'AfterWorkersUpgrade', 'AfterClusterUpgrade');
   markHooksPending(draft, 'AfterClusterUpgrade');

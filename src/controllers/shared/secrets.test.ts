@@ -34,8 +34,8 @@ async function world() {
   };
 }
 
-describe('a Secret that a user names', () => {
-  it('is read once for each of its versions', async () => {
+describe('a Secret named by a user', () => {
+  it('is read once per version', async () => {
     const { server, access, gets, stop } = await world();
     await server.create(Secrets, clouds('one'), by);
     await settle();
@@ -52,7 +52,7 @@ describe('a Secret that a user names', () => {
     await stop();
   });
 
-  it('is asked for where the cache does not know it, and after a failure', async () => {
+  it('is read when the cache does not know it, and again after a failure', async () => {
     const { server, access, gets, stop } = await world();
     expect(await readSecret(access, key)).toBeUndefined();
     await server.create(Secrets, clouds('one'), by);
@@ -64,7 +64,7 @@ describe('a Secret that a user names', () => {
     await stop();
   });
 
-  it('is there without waiting where its owner asks for it', async () => {
+  it('is available without a read when its owner asks for it', async () => {
     const { server, access, stop } = await world();
     const owner = { apiVersion: 'v1', kind: 'Plane', name: 'p', uid: 'u-1' };
     await server.create(Secrets, clouds('one', { ownerReferences: [owner] }), by);

@@ -7,14 +7,14 @@ import { createContractResolver } from './contract-resolver.ts';
 import { withOwner } from './ownership.ts';
 import { workloadConnection } from './workload/index.ts';
 
-describe('names of definitions', () => {
+describe('plural names of kinds', () => {
   it.each([
     ['OpenStackMachine', 'openstackmachines'],
     ['Ipaddress', 'ipaddresses'],
     ['Policy', 'policies'],
     ['Gateway', 'gateways'],
     ['Box', 'boxes'],
-  ])('%s -> %s', (kind, plural) => {
+  ])('the kind %s has the plural %s', (kind, plural) => {
     expect(pluralOf(kind)).toBe(plural);
     expect(definitionName('g', kind)).toBe(`${plural}.g`);
   });
@@ -48,7 +48,7 @@ describe('the contract of a kind', () => {
       resource: { version, plural: 'things' },
     });
   });
-  it('is that of the version where a core kind has upstream’s definition, which carries no label', async () => {
+  it('is that of the version for a core kind with an unlabelled upstream definition', async () => {
     const client = memoryClient();
     client.seed(crds, {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -66,7 +66,7 @@ describe('the contract of a kind', () => {
     const found = await resolver.resolve('cluster.x-k8s.io', 'MachineDeployment');
     expect(found).toMatchObject({ contract: 'v1beta2', resource: { version: 'v1beta2' } });
   });
-  it('is asked for once by all who want it at the same moment, and again when it was not there', async () => {
+  it('is requested once for concurrent callers, and again when it was missing', async () => {
     const client = memoryClient();
     const resolver = createContractResolver({ client, clock: client.clock });
     const asked = (): number => client.requests.filter(({ verb }) => verb === 'get').length;
@@ -84,7 +84,7 @@ describe('the contract of a kind', () => {
     await Promise.all([resolver.resolve('g', 'Thing'), resolver.resolve('g', 'Thing')]);
     expect(asked()).toBe(2);
   });
-  it('is refused without a label, and without a definition', async () => {
+  it('is refused without a label or without a definition', async () => {
     await expect(world({}).resolve('g', 'Thing')).rejects.toMatchObject({
       notInstalled: false,
       message: expect.stringContaining('follows no contract'),
@@ -105,14 +105,14 @@ describe('failure domains', () => {
     [{ b: { controlPlane: true }, a: {} }, [{ name: 'a' }, { name: 'b', controlPlane: true }]],
     [[{ name: 'z', attributes: { x: 'y' } }], [{ name: 'z', attributes: { x: 'y' } }]],
     [undefined, []],
-  ])('%j', (given, expected) => {
+  ])('are read from %j', (given, expected) => {
     expect(failureDomainsOf(object(given))).toEqual(expected);
   });
 });
 
-describe('owners', () => {
+describe('owner references', () => {
   const owner = { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', name: 'c', uid: 'u2' };
-  it('are added once, renewed in version and uid, and otherwise left alone', () => {
+  it('are added once, updated in version and uid, and otherwise kept', () => {
     expect(withOwner(undefined, owner)).toEqual([owner]);
     const stored = [{ ...owner, apiVersion: 'cluster.x-k8s.io/v1beta1', uid: 'u1', blockOwnerDeletion: true }];
     const next = withOwner(stored, owner);
@@ -121,14 +121,14 @@ describe('owners', () => {
   });
 });
 
-describe('what a spec shows', () => {
+describe('whether a live object contains a spec', () => {
   it.each([
     [{ a: 1, b: 2 }, { a: 1 }, true],
     [{ a: 1 }, { a: 2 }, false],
     [{ list: [{ k: 1, more: true }] }, { list: [{ k: 1 }] }, true],
     [{ list: [] }, { list: [{ k: 1 }] }, false],
     [{}, { empty: {} }, true],
-  ])('%j shows %j: %s', (live, desired, expected) => {
+  ])('%j contains %j: %s', (live, desired, expected) => {
     expect(shows(live, desired)).toBe(expected);
   });
 });

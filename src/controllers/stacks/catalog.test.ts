@@ -32,8 +32,8 @@ function later(): { promise: Promise<ReleaseFiles>; resolve: (arrived: ReleaseFi
   return { promise, resolve };
 }
 
-describe('a source that is slow', () => {
-  it('holds nobody up: it goes on, and who asks later gets what arrived', async () => {
+describe('a slow source of releases', () => {
+  it('blocks nobody: it continues, and later callers get its result', async () => {
     const clock = new ManualClock();
     const { promise, resolve } = later();
     let asked = 0;
@@ -54,7 +54,7 @@ describe('a source that is slow', () => {
     expect(asked).toBe(1);
   });
 
-  it('is waited for no longer than its asker lives, and is there for others', async () => {
+  it('is awaited until the caller aborts, and serves other callers', async () => {
     const clock = new ManualClock();
     const { promise, resolve } = later();
     const catalog = createStackCatalog({ sources: [sourceOf({ files: () => promise })], clock });
@@ -67,7 +67,7 @@ describe('a source that is slow', () => {
     expect((await stays).id).toEqual(id);
   });
 
-  it('or does not answer does not hide what others have', async () => {
+  it('does not hide the releases of other sources', async () => {
     const clock = new ManualClock();
     const refuses = sourceOf({
       name: 'a registry',

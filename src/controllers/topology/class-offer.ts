@@ -1,6 +1,6 @@
 import { type ClusterClass, ClusterClasses, type CrossReference, offeredToAnnotation } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { mayRefer, referrer } from '../shared/index.ts';
+import { mayRefer, missingGrant, referrer } from '../shared/index.ts';
 import { classKeyOf, type TopologyCluster } from './common.ts';
 
 const everyNamespace = '*';
@@ -12,11 +12,16 @@ function isOffered({ metadata }: ClusterClass, namespace: string | undefined): b
 }
 
 /** Builds the reference of a Cluster to its class, for grants. */
-export function classReference(cluster: TopologyCluster): CrossReference {
+function classReference(cluster: TopologyCluster): CrossReference {
   return {
     from: referrer(cluster),
     to: { group: ClusterClasses.group, kind: ClusterClasses.kind, ...classKeyOf(cluster) },
   };
+}
+
+/** Why a Cluster may not use its class. Who may not use a class does not learn whether it exists, so both causes are named. */
+export function classRefusal(cluster: TopologyCluster): string {
+  return `${missingGrant(classReference(cluster))}, or it does not exist yet`;
 }
 
 /** Tells whether a Cluster may use its class: in the same namespace, offered to it, or with a grant. */

@@ -13,7 +13,7 @@ describe('a certificate plan', () => {
     ['k0smotron', k0smotronPlaneSpec()],
     ['kamaji', kamajiPlaneSpec()],
     ['hosted', hostedPlaneSpec()],
-  ])('of %s signs nothing before there is a signer', (_, desired) => {
+  ])('of %s contains every signer before its certificates', (_, desired) => {
     const made = new Set<string>();
     for (const planned of certificatePlan(desired, factsOf(desired))) {
       if ('signer' in planned && typeof planned.signer === 'string') expect(made).toContain(planned.signer);
@@ -25,7 +25,7 @@ describe('a certificate plan', () => {
   it.each([
     ['k0smotron', k0smotronPlaneSpec()],
     ['hosted', hostedPlaneSpec()],
-  ])('of %s has everything that does not depend on the address from the start', (_, desired) => {
+  ])('of %s contains everything that does not depend on the address from the start', (_, desired) => {
     const early = certificatePlan(desired, noFacts).map(({ name }) => name);
     expect(early).toEqual(
       expect.arrayContaining(['ca', 'sa', 'etcd-ca', 'etcd-server', 'etcd-peer', 'apiserver-etcd-client']),
@@ -34,7 +34,7 @@ describe('a certificate plan', () => {
     expect(early).not.toContain('cluster-kubeconfig');
   });
 
-  it('names the API server after all that leads to it', () => {
+  it('names the API server by all its addresses and host names', () => {
     const desired = hostedPlaneSpec();
     const planned = find(certificatePlan(desired, factsOf(desired)), 'apiserver') as PlannedCertificate;
     expect(planned.hosts).toEqual(
@@ -52,7 +52,7 @@ describe('a certificate plan', () => {
     );
   });
 
-  it('takes what a user brought as it is', () => {
+  it('uses certificates of the user unchanged', () => {
     const desired = k0smotronPlaneSpec({
       certificates: { ...k0smotronPlaneSpec().certificates, external: { ca: 'my-ca' } },
     });
@@ -62,13 +62,13 @@ describe('a certificate plan', () => {
     ).not.toContain('ca');
   });
 
-  it('tells who we are to etcd', () => {
+  it('chooses the client certificate for etcd', () => {
     expect(etcdOperatorCredential(hostedPlaneSpec())).toBe('etcd-operator');
     expect(etcdOperatorCredential(k0smotronPlaneSpec())).toBe('apiserver-etcd-client');
   });
 });
 
-describe('a certificate is made anew', () => {
+describe('renewal of a certificate', () => {
   const desired = hostedPlaneSpec();
   const plan = certificatePlan(desired, factsOf(desired));
   const planned = find(plan, 'apiserver') as PlannedCertificate;
@@ -93,20 +93,20 @@ describe('a certificate is made anew', () => {
     ['when its authority was replaced', hour, { signedByCurrent: false }, 'signer'],
     ['when trust beside it is old', hour, { trustsAll: false }, 'trust'],
     ['when it says another name', hour, { commonName: 'other' }, 'subject'],
-  ])('%s', (_, now, more, reason) => {
+  ])('is due %s', (_, now, more, reason) => {
     expect(reasonAt(now, more)).toBe(reason);
   });
 
-  it('when there is none', () => {
+  it('is due when there is no certificate', () => {
     expect(dueRenewals([planned], new Map(), 0)).toEqual([{ credential: planned, reason: 'missing' }]);
   });
 
-  it('in good time also where its authority ended sooner than asked', () => {
+  it('is due in time even when its authority ends earlier', () => {
     const short = { ...seen, notAfter: 2 * hour };
     expect(renewAt(planned, short)).toBe(hour);
   });
 
-  it('at the earliest of all times', () => {
+  it('is scheduled at the earliest time of all certificates', () => {
     const admin = find(plan, 'cluster-kubeconfig')!;
     const observed = new Map([
       ['apiserver', seen],

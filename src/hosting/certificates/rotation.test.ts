@@ -14,7 +14,7 @@ const observation = (more: Partial<RotationObservation>): RotationObservation =>
   ...more,
 });
 
-describe('a rotation', () => {
+describe('a rotation step', () => {
   it.each<[string, Partial<RotationObservation>, string]>([
     ['is not begun unasked', {}, 'none'],
     ['begins when it is asked for', { request: 'a' }, 'introduce'],
@@ -52,7 +52,7 @@ interface Peer {
   isNode: boolean;
 }
 
-describe('in whatever order peers take over what is published', () => {
+describe('peers that adopt published trust in any order', () => {
   const event = fc.oneof(
     fc.record({ kind: fc.constant('trust' as const), peer: fc.nat(5) }),
     fc.record({ kind: fc.constant('leaf' as const), peer: fc.nat(5) }),
@@ -60,7 +60,7 @@ describe('in whatever order peers take over what is published', () => {
     fc.record({ kind: fc.constant('ask' as const) }),
   );
 
-  it('every peer trusts every other at every moment', () => {
+  it('trust each other at every moment', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 120 }), (events) => {
         const peers: Peer[] = Array.from({ length: 6 }, (_, index) => ({

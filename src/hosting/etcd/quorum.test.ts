@@ -18,20 +18,20 @@ const members = (text: string): MemberView[] =>
     }),
   );
 
-describe('the majority', () => {
+describe('the etcd quorum', () => {
   it.each([
     [1, 1],
     [2, 2],
     [3, 2],
     [4, 3],
     [5, 3],
-  ])('of %d is %d', (voters, quorum) => {
+  ])('of %d members is %d', (voters, quorum) => {
     expect(quorumOf(voters)).toBe(quorum);
   });
 });
 
 // h healthy, x unhealthy, l learner, L unhealthy learner, u announced but never started
-describe('a member can leave', () => {
+describe('removal of an etcd member', () => {
   it.each<[string, number, boolean]>([
     ['hhh', 0, true],
     ['hhx', 2, true],
@@ -48,16 +48,16 @@ describe('a member can leave', () => {
     ['hhhhx', 0, true],
     ['hhhxx', 4, true],
     ['hhhxx', 0, false],
-  ])('%s without %d: %s', (text, index, safe) => {
+  ])('from %s without %d is safe: %s', (text, index, safe) => {
     expect(judgeRemoval(members(text), `m${index}`).safe).toBe(safe);
   });
 
-  it('that is gone already', () => {
+  it('is safe when the member is already gone', () => {
     expect(judgeRemoval(members('hxx'), 'other')).toEqual({ safe: true });
   });
 });
 
-describe('a member can be added', () => {
+describe('adding an etcd member', () => {
   it.each<[string, boolean]>([
     ['h', true],
     ['hh', true],
@@ -67,12 +67,12 @@ describe('a member can be added', () => {
     ['hhl', false],
     ['hu', false],
     ['hhhhx', true],
-  ])('to %s: %s', (text, safe) => {
+  ])('to %s is safe: %s', (text, safe) => {
     expect(judgeAddition(members(text)).safe).toBe(safe);
   });
 });
 
-describe('whatever is done, as long as it is allowed', () => {
+describe('any sequence of allowed membership changes', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('remove' as const), index: fc.nat(8) }),
     fc.record({ kind: fc.constant('add' as const), comesUp: fc.boolean() }),
@@ -80,7 +80,7 @@ describe('whatever is done, as long as it is allowed', () => {
     fc.record({ kind: fc.constant('promote' as const), index: fc.nat(8) }),
   );
 
-  it('the majority is never given away', () => {
+  it('keeps the majority', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (count, steps) => {
         let state = Array.from({ length: count }, (_, index) => member(`s${index}`));

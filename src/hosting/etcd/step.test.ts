@@ -53,17 +53,17 @@ function observed(count: number, more: Partial<EtcdObservation> = {}): EtcdObser
   };
 }
 
-describe('an etcd', () => {
-  it('that is as desired is left alone', () => {
+describe('the next step of etcd', () => {
+  it('is none when etcd is as desired', () => {
     expect(etcdStep(desired, observed(3))).toEqual({ kind: 'none' });
   });
 
-  it('begins with all members at once', () => {
+  it('bootstraps all members at once', () => {
     const step = etcdStep(desired, { pods: [], claims: new Map(), defragmentDue: false });
     expect(step).toMatchObject({ kind: 'bootstrap', replicas: 3, image, settings: { initialClusterState: 'new' } });
   });
 
-  describe('on volumes that a plane of the same name left', () => {
+  describe('on volumes left by a plane of the same name', () => {
     const claimsOf = (...indexes: number[]): ReadonlyMap<string, string> =>
       new Map(indexes.map((index) => [nameOf(index), `uid-${nameOf(index)}`]));
     const begun = (wanted: number, ...indexes: number[]): EtcdObservation => {
@@ -80,13 +80,13 @@ describe('an etcd', () => {
       { wanted: 3, left: [0], replicas: 1 },
       { wanted: 1, left: [0, 1, 2], replicas: 3 },
       { wanted: 3, left: [1, 2], replicas: 3 },
-    ])('begins with the members of $left when $wanted are wanted', ({ wanted, left, replicas }) => {
+    ])('bootstraps the members of $left when $wanted are desired', ({ wanted, left, replicas }) => {
       const { set } = begun(wanted, ...left);
       expect(set).toMatchObject({ replicas, settings: { initialClusterState: 'new' } });
       expect(set?.settings.initialCluster.split(',').map((entry) => entry.split('=')[0])).toEqual(left.map(nameOf));
     });
 
-    it('adds members and lets them go once the old ones answer', () => {
+    it('adds and removes members once the old ones answer', () => {
       const one = { ...begun(3, 0), members: [member(0)] };
       const recorded = etcdStep(desired, one);
       if (recorded.kind !== 'settings') throw new Error(`expected settings, not ${recorded.kind}`);
@@ -101,12 +101,12 @@ describe('an etcd', () => {
       expect(step).toMatchObject({ kind: 'remove', name: nameOf(2) });
     });
 
-    it('discards what is left of members that had gone before', () => {
+    it('discards volumes of members that were removed before', () => {
       const step = etcdStep(desired, { ...begun(3, 0, 1), members: [member(0)] });
       expect(step).toMatchObject({ kind: 'settings', settings: { discard: { [nameOf(1)]: `uid-${nameOf(1)}` } } });
     });
 
-    it('says how to begin without them', () => {
+    it('says how to start without the old volumes', () => {
       const step = etcdStep(desiredOf(1), begun(1, 0));
       expect(step).toMatchObject({
         kind: 'wait',
@@ -118,18 +118,18 @@ describe('an etcd', () => {
     });
   });
 
-  it('is not begun while the plane sleeps', () => {
+  it('does not bootstrap while the plane hibernates', () => {
     const asleep = desiredOf(3, { replicas: 0 });
     expect(etcdStep(asleep, { pods: [], claims: new Map(), defragmentDue: false })).toEqual({ kind: 'none' });
   });
 
-  it('goes to sleep after those who use it', () => {
+  it('hibernates after the programs that use etcd', () => {
     const asleep = desiredOf(3, { replicas: 0 });
     expect(etcdStep(asleep, { ...observed(3), users: 2 })).toMatchObject({ kind: 'wait', reason: 'Hibernating' });
     expect(etcdStep(asleep, { ...observed(3), users: 0 })).toEqual({ kind: 'scale', replicas: 0 });
   });
 
-  it('goes to sleep and comes back with the members it had', () => {
+  it('hibernates and returns with the same members', () => {
     expect(etcdStep(desiredOf(3, { replicas: 0 }), observed(3))).toEqual({ kind: 'scale', replicas: 0 });
     const { set, ...rest } = observed(3);
     const sleeping: EtcdObservation = { ...rest, pods: [], set: { ...set!, replicas: 0 } };
@@ -137,7 +137,7 @@ describe('an etcd', () => {
     expect(etcdStep(desired, sleeping)).toEqual({ kind: 'scale', replicas: 3 });
   });
 
-  it('is waited for while its members find each other', () => {
+  it('waits while the members find each other', () => {
     const { set, ...rest } = observed(3);
     const forming = { ...set!, settings: { ...set!.settings, initialClusterState: 'new' as const, claims: {} } };
     const members = [member(0), member(1), member(2, { healthy: false })];
@@ -149,12 +149,12 @@ describe('an etcd', () => {
     expect(settled).toMatchObject({ kind: 'settings', settings: { initialClusterState: 'existing' } });
   });
 
-  it('without a majority is not touched', () => {
+  it('changes nothing without a majority', () => {
     const members = [member(0), member(1, { healthy: false }), member(2, { healthy: false })];
     expect(etcdStep(desiredOf(1), observed(3, { members }))).toMatchObject({ kind: 'wait', reason: 'EtcdNoQuorum' });
   });
 
-  it('that lost all its data is not begun anew', () => {
+  it('does not bootstrap again when all data is lost', () => {
     const { pods, members: _, ...rest } = observed(1);
     const step = etcdStep(desiredOf(1), {
       ...rest,
@@ -163,7 +163,7 @@ describe('an etcd', () => {
     expect(step).toMatchObject({ kind: 'wait', reason: 'EtcdDataLost' });
   });
 
-  describe('whose StatefulSet somebody deleted', () => {
+  describe('after somebody deleted the StatefulSet', () => {
     const { set, members: _, pods: __, ...rest } = observed(3);
     const without = (more: Partial<EtcdObservation>): EtcdObservation => ({
       ...rest,
@@ -172,7 +172,7 @@ describe('an etcd', () => {
       ...more,
     });
 
-    it('comes back around its volumes as it was, however many members are desired now', () => {
+    it('recreates it around its volumes, however many members are now desired', () => {
       const again = { kind: 'bootstrap', replicas: 3, image, settings: set!.settings };
       expect(etcdStep(desired, without({}))).toEqual(again);
       expect(etcdStep(desiredOf(1), without({}))).toEqual(again);
@@ -182,7 +182,7 @@ describe('an etcd', () => {
     it.each([
       ['no volume', new Map<string, string>()],
       ['other volumes', new Map([[nameOf(0), 'another']])],
-    ])('and that has %s left does not begin anew by itself, but for a backup', (_name, claims) => {
+    ])('with %s left does not bootstrap by itself, except from a backup', (_name, claims) => {
       expect(etcdStep(desired, without({ claims }))).toMatchObject({
         kind: 'wait',
         reason: 'EtcdDataLost',
@@ -192,13 +192,13 @@ describe('an etcd', () => {
       expect(etcdStep(desired, without({ claims, restores: true }))).toMatchObject(anew);
     });
 
-    it('before its members had begun simply begins', () => {
+    it('bootstraps when the members had not started', () => {
       const recorded = { ...set!.settings, initialClusterState: 'new' as const, claims: {} };
       expect(etcdStep(desired, without({ recorded }))).toMatchObject({ kind: 'bootstrap', settings: recorded });
     });
   });
 
-  it('hands its leadership over before the leader is restarted, and restarts it last', () => {
+  it('moves the leadership before it restarts the leader, and restarts it last', () => {
     const { pods } = observed(3);
     const outdated = (...indexes: number[]) =>
       pods.map((pod, index) => ({ ...pod, upToDate: !indexes.includes(index) }));
@@ -214,7 +214,7 @@ describe('an etcd', () => {
     });
   });
 
-  it('does not restart a second member while one is ill', () => {
+  it('does not restart a second member while one is unhealthy', () => {
     const { pods } = observed(3);
     const members = [member(0), member(1, { healthy: false }), member(2)];
     const outdated = pods.map((pod, index) => ({ ...pod, upToDate: index === 1 }));
@@ -227,7 +227,7 @@ describe('an etcd', () => {
     expect(etcdStep(desired, observed(3, { pods: all, members }))).toEqual({ kind: 'restart', name: nameOf(1) });
   });
 
-  it('gives a learner another volume when it finds the data of a member there that had to leave', () => {
+  it('gives a learner a new volume when its volume has data of a removed member', () => {
     const { set, pods, ...rest } = observed(3);
     const { [nameOf(2)]: _, ...claims } = set!.settings.claims;
     const members = [member(0), member(1), member(2, { name: '', healthy: false, isLearner: true })];
@@ -245,7 +245,7 @@ describe('an etcd', () => {
     });
   });
 
-  it('is brought to a new image minor by minor, and never back', () => {
+  it('upgrades the image minor by minor, and never goes back', () => {
     const at = (running: string, wanted: string) => {
       const { set, ...rest } = observed(3);
       return etcdStep(desiredOf(3, { images: { etcd: wanted } }), { ...rest, set: { ...set!, image: running } });
@@ -255,7 +255,7 @@ describe('an etcd', () => {
     expect(at('e:v3.7.1', 'e:v3.5.13')).toMatchObject({ kind: 'wait', reason: 'EtcdImageRefused' });
   });
 
-  it('is defragmented one by one, the leader last', () => {
+  it('defragments members one by one, the leader last', () => {
     const big = { dbSize: 1000, dbSizeInUse: 500 };
     const members = [member(0, big), member(1, big), member(2)];
     expect(etcdStep(desired, observed(3, { members }))).toEqual({ kind: 'none' });
@@ -267,7 +267,7 @@ describe('an etcd', () => {
     expect(etcdStep(desired, observed(3, ill))).toEqual({ kind: 'none' });
   });
 
-  it('is defragmented by the rule of its user alone, every member once', () => {
+  it('defragments by the rule of the user only, every member once', () => {
     const ruled = (rule: string) =>
       desiredOf(3, {
         dataStore: { ...(desired.dataStore as OwnEtcdSpec), defragment: { schedule: '0 12 * * *', rule } },
@@ -282,7 +282,7 @@ describe('an etcd', () => {
     expect(etcdStep(ruled('dbSizeFree > 600'), observed(3, { ...due, tidied }))).toEqual({ kind: 'none' });
   });
 
-  it('that is full gets room, then its alarm taken back', () => {
+  it('defragments a full etcd, then disarms its alarm', () => {
     const full = (dbSize: number, dbSizeInUse: number) =>
       observed(1, { members: [member(0, { alarms: ['NOSPACE'], dbSize, dbSizeInUse })], quotaBytes: 1000 });
     expect(etcdStep(desiredOf(1), full(1000, 300))).toMatchObject({ kind: 'defragment' });
@@ -298,7 +298,7 @@ describe('members of an etcd', () => {
     [1, 5],
     [5, 3],
     [3, 3],
-  ])('change from %d to %d with real changes of the membership', (from, to) => {
+  ])('change from %d to %d by real membership changes', (from, to) => {
     const model = new EtcdModel(desiredOf(from));
     model.runToRest();
     expect(model.voters()).toHaveLength(from);
@@ -310,7 +310,7 @@ describe('members of an etcd', () => {
     expect(steps.filter((kind) => kind === 'remove')).toHaveLength(Math.max(0, from - to));
   });
 
-  it('that come back after they left begin with an empty volume', () => {
+  it('gives members that come back after a scale-down an empty volume', () => {
     const model = new EtcdModel(desiredOf(3));
     model.runToRest();
     model.desired = desiredOf(1);
@@ -320,7 +320,7 @@ describe('members of an etcd', () => {
     expect(model.voters()).toHaveLength(3);
   });
 
-  it('are started again at once when they were started before they were members', () => {
+  it('restarts members at once that were started before they had joined', () => {
     const { set, pods, members = [], ...rest } = observed(3);
     const { [nameOf(2)]: _, ...claims } = set!.settings.claims;
     const joining: EtcdObservation = {
@@ -337,7 +337,7 @@ describe('members of an etcd', () => {
     });
   });
 
-  it('are replaced when their volume is lost', () => {
+  it('replaces members whose volume is lost', () => {
     const model = new EtcdModel(k0smotronPlaneSpec({ dataStore: desiredOf(3).dataStore, images: { etcd: image } }));
     model.runToRest();
     model.loseVolume(1);
@@ -348,7 +348,7 @@ describe('members of an etcd', () => {
   });
 });
 
-describe('whatever happens to volumes and Pods, and whatever is desired', () => {
+describe('random changes of volumes, Pods and the desired state', () => {
   const happening = fc.oneof(
     {
       weight: 4,
@@ -361,7 +361,7 @@ describe('whatever happens to volumes and Pods, and whatever is desired', () => 
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('sleep' as const) }) },
   );
 
-  it('no step gives the majority away, and in the end all is as desired', () => {
+  it('never gives the majority away and ends in the desired state', () => {
     fc.assert(
       fc.property(fc.constantFrom(1, 3, 5), fc.array(happening, { maxLength: 40 }), (first, story) => {
         const model = new EtcdModel(desiredOf(first));

@@ -17,13 +17,16 @@ describe('the format of kubeadm configuration', () => {
     ['1.30.4', 'v1beta3'],
     ['v1.31.0-alpha.1', 'v1beta4'],
     ['v1.40.1+vendor.2', 'v1beta4'],
-  ])('for %s is %s', (version, format) => {
+  ])('kubeadmApiVersionFor %s is %s', (version, format) => {
     expect(kubeadmApiVersionFor(version)).toBe(format);
   });
 
-  it.each(['v1.14.10', 'v0.31.0', 'v2.0.0', 'latest', ''])('for "%s" is not known', (version) => {
-    expect(() => kubeadmApiVersionFor(version)).toThrow(UnsupportedKubernetesVersionError);
-  });
+  it.each(['v1.14.10', 'v0.31.0', 'v2.0.0', 'latest', ''])(
+    'kubeadmApiVersionFor refuses the unknown version "%s"',
+    (version) => {
+      expect(() => kubeadmApiVersionFor(version)).toThrow(UnsupportedKubernetesVersionError);
+    },
+  );
 });
 
 describe('a ClusterConfiguration', () => {
@@ -40,7 +43,7 @@ describe('a ClusterConfiguration', () => {
     encryptionAlgorithm: 'RSA-2048' as const,
   };
 
-  it('leaves out flags of the API server that its version no longer knows', () => {
+  it('leaves out API server flags that its version no longer knows', () => {
     const extraArgs = [
       { name: 'cloud-provider', value: 'external' },
       { name: 'v', value: '2' },
@@ -59,7 +62,7 @@ describe('a ClusterConfiguration', () => {
     ]);
   });
 
-  it('has maps, its own timeout and no fields for newer settings before v1beta4', () => {
+  it('uses maps, its own timeout and no newer fields before v1beta4', () => {
     const { value, ignored } = clusterConfigurationDocument(desired, { ...facts, kubernetesVersion: 'v1.30.0' });
     expect(value['apiServer']).toEqual({ extraArgs: { a: '', b: '1' }, timeoutForControlPlane: '60s' });
     expect(ignored).toEqual([
@@ -69,7 +72,7 @@ describe('a ClusterConfiguration', () => {
     ]);
   });
 
-  it('has lists in the order given since v1beta4, and leaves nothing out', () => {
+  it('uses lists in the given order since v1beta4 and leaves nothing out', () => {
     const { value, ignored } = clusterConfigurationDocument(desired, { ...facts, kubernetesVersion: 'v1.31.0' });
     expect(value['apiServer']).toEqual({ extraArgs: desired.apiServer.extraArgs, extraEnvs: [{ name: 'E' }] });
     expect(value).toMatchObject({ certificateValidityPeriod: '48h', encryptionAlgorithm: 'RSA-2048' });
@@ -85,13 +88,13 @@ describe('a ClusterConfiguration', () => {
 });
 
 describe('the configuration of a machine', () => {
-  it('keeps an empty list of taints, which means none, apart from an absent one', () => {
+  it('tells an empty list of taints, which means none, from an absent one', () => {
     const none = initConfigurationDocument({ nodeRegistration: { taints: [] } }, 'v1.34.0');
     expect(none.value['nodeRegistration']).toEqual({ taints: [] });
     expect(initConfigurationDocument({ nodeRegistration: { name: 'n' } }, 'v1.34.0').text).not.toContain('taints');
   });
 
-  it('has the time for TLS where each format keeps it', () => {
+  it('puts the time for TLS where each format keeps it', () => {
     const join = { timeouts: { tlsBootstrapSeconds: 7, discoverySeconds: 8 } };
     const old = joinConfigurationDocument(join, 'v1.30.0');
     expect(old.value['discovery']).toEqual({ timeout: '7s' });
@@ -102,11 +105,11 @@ describe('the configuration of a machine', () => {
     });
   });
 
-  it('is part of the control plane by the mere presence of the section', () => {
+  it('makes the machine part of the control plane by the mere presence of the section', () => {
     expect(joinConfigurationDocument({ controlPlane: {} }, 'v1.34.0').value['controlPlane']).toEqual({});
   });
 
-  it('keeps every text as it is, read as YAML 1.1', () => {
+  it('keeps every text unchanged when it is read as YAML 1.1', () => {
     const tricky = fc.constantFrom(
       'yes',
       'NO',

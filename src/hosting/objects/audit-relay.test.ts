@@ -5,8 +5,8 @@ import { factsOf, hostedPlaneSpec } from '../testing/specs.ts';
 import { auditRelayConfig, auditTargetProblem } from './audit-relay.ts';
 import { planeObjects } from './index.ts';
 
-describe('an audit log with several places to go', () => {
-  it('is passed on to all of them, each with its own token', () => {
+describe('an audit log with several targets', () => {
+  it('passes the log on to all targets, each with its own token', () => {
     const text = auditRelayConfig([
       { server: 'https://a.example.org/in', token: 'one' },
       { server: 'http://b.example.org:8080' },
@@ -30,12 +30,12 @@ describe('an audit log with several places to go', () => {
     ['https://a.example.org/$host', undefined, false],
     ['https://a.example.org', 'two words', false],
     ['https://a.example.org', '$secret', false],
-  ])('%s with the token %s', (server, token, isFine) => {
+  ])('checks the audit target %s with the token %s', (server, token, isFine) => {
     const problem = auditTargetProblem({ server, ...(token !== undefined && { token }) });
     expect(problem === undefined).toBe(isFine);
   });
 
-  it('has a relay beside the API server, and nowhere else', () => {
+  it('puts the relay beside the API server and nowhere else', () => {
     const audit = {
       policy: {},
       mode: 'batch' as const,

@@ -18,7 +18,7 @@ describe('charts of a k0s configuration', () => {
   it.each([
     ['without values', csi()],
     ['of another kubelet', csi('csi: {plugin: {nodePlugin: {kubeletDir: /var/lib/kubelet}}}')],
-  ])('that mount volumes %s are told of, with the directory of k0s', (_, chart) => {
+  ])('warns about charts that mount volumes %s and names the k0s directory', (_, chart) => {
     expect(problems(chart)).toEqual([
       'chart openstack-csi looks for kubelets in /var/lib/kubelet, but those of k0s are in /var/lib/k0s/kubelet, so that no volume would be mounted; set csi.plugin.nodePlugin.kubeletDir in its values',
     ]);
@@ -28,11 +28,11 @@ describe('charts of a k0s configuration', () => {
     ['with the right directory', csi('csi: {plugin: {nodePlugin: {kubeletDir: /var/lib/k0s/kubelet}}}')],
     ['that mount nothing', { chartname: 'openstack/openstack-cloud-controller-manager', name: 'ccm' }],
     ['without a name', {}],
-  ])('%s are not', (_, chart) => {
+  ])('does not warn about charts %s', (_, chart) => {
     expect(problems(chart)).toEqual([]);
   });
 
-  it('are none without a configuration', () => {
+  it('finds no charts without a configuration', () => {
     expect(unsuitableCharts({})).toEqual([]);
   });
 });

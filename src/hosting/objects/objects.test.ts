@@ -29,14 +29,14 @@ const templates = (desired: PlaneSpec, facts: PlaneFacts): string =>
   checksumOf(planeObjects(desired, facts).controlPlane.map((object) => (object as Deployment).spec.template));
 
 describe('names', () => {
-  it('that are too long end in a checksum', () => {
+  it('shortens names that are too long and ends them in a checksum', () => {
     const name = shortenedName(`kmc-${'x'.repeat(80)}`);
     expect(name).toHaveLength(63);
     expect(name).toMatch(/^kmc-x+-[0-9a-f]{5}$/);
     expect(shortenedName('kmc-short')).toBe('kmc-short');
   });
 
-  it('of the Service say how it is exposed, the kubeconfig keeps its own', () => {
+  it('names the Service after its exposure and leaves the kubeconfig name unshortened', () => {
     const long = 'y'.repeat(70);
     expect(k0smotronNaming('c', 'NodePort').apiService).toBe('kmc-c-nodeport');
     expect(k0smotronNaming('c', 'ClusterIP').apiService).toBe('kmc-c');
@@ -93,13 +93,13 @@ describe('the endpoint', () => {
       ingress([]),
       '10.0.0.1:6443',
     ],
-  ])('%s', (_, desired, seen, expected) => {
+  ])('the endpoint: %s', (_, desired, seen, expected) => {
     const answer = planeEndpoint(desired, seen);
     expect(answer.known ? `${answer.endpoint.host}:${answer.endpoint.port}` : answer.reason).toBe(expected);
   });
 
   it.each([k0smotronPlaneSpec(), kamajiPlaneSpec(), hostedPlaneSpec()])(
-    'is waited for before anything runs ($naming.provider)',
+    'makes nothing but the exposure until the endpoint is known ($naming.provider)',
     (desired) => {
       const objects = planeObjects(desired, facts());
       expect(objects.controlPlane).toEqual([]);
@@ -108,9 +108,9 @@ describe('the endpoint', () => {
   );
 });
 
-describe('Pods are replaced', () => {
+describe('replacement of Pods', () => {
   it.each([k0smotronPlaneSpec(), kamajiPlaneSpec(), hostedPlaneSpec()])(
-    'when a Secret they mount changes, and only then ($naming.provider)',
+    'replaces Pods when a Secret they mount changes, and only then ($naming.provider)',
     (desired) => {
       const facts = factsOf(desired);
       const before = templates(desired, facts);
@@ -122,7 +122,7 @@ describe('Pods are replaced', () => {
     },
   );
 
-  it('of k0s not for what it takes over while it runs', () => {
+  it('does not replace k0s Pods for settings k0s takes over while it runs', () => {
     const desired = k0smotronPlaneSpec();
     const facts = factsOf(desired);
     const withConfig = (spec: object): PlaneSpec => ({
@@ -134,7 +134,7 @@ describe('Pods are replaced', () => {
     expect(templates(withConfig({ api: { sans: ['more.example'] } }), facts)).not.toBe(templates(desired, facts));
   });
 
-  it('not when replicas change', () => {
+  it('does not replace Pods when replicas change', () => {
     const desired = hostedPlaneSpec();
     expect(templates({ ...desired, replicas: 5 }, factsOf(desired))).toBe(templates(desired, factsOf(desired)));
   });
@@ -142,7 +142,7 @@ describe('Pods are replaced', () => {
 
 describe('a plane that sleeps', () => {
   it.each([k0smotronPlaneSpec({ replicas: 0 }), kamajiPlaneSpec({ replicas: 0 }), hostedPlaneSpec({ replicas: 0 })])(
-    'runs nothing ($naming.provider)',
+    'runs no Pods while asleep ($naming.provider)',
     (desired) => {
       const objects = planeObjects(desired, factsOf(desired)).controlPlane as Deployment[];
       expect(objects.map(({ spec }) => spec.replicas)).toEqual(objects.map(() => 0));
@@ -152,25 +152,28 @@ describe('a plane that sleeps', () => {
 });
 
 describe('flags', () => {
-  it('of ours win, those that can be chosen do not, and others keep their order', () => {
+  it("put Capstan's flags over the user's, except those that may be chosen, and keep the order of the rest", () => {
     const merged = mergeFlags({ a: '1', b: '2' }, { c: '3', d: '4' }, ['--v=2', '--a=9', '--c=8', '--x', '--x=again']);
     expect(merged.args).toEqual(['--a=1', '--b=2', '--d=4', '--v=2', '--c=8', '--x', '--x=again']);
     expect(merged.overridden).toEqual(['a']);
   });
 
-  it('people gave in vain are told', () => {
+  it('report the flags of the user that were overridden', () => {
     const desired = hostedPlaneSpec({ components: { apiServer: { args: ['--secure-port=1', '--v=4'] } } });
     expect(overriddenArguments(desired, factsOf(desired))).toEqual({ 'kube-apiserver': ['secure-port'] });
   });
 
-  it.each([kamajiPlaneSpec(), hostedPlaneSpec()])('keep nodes to themselves ($naming.provider)', (desired) => {
-    const args = JSON.stringify(planeObjects(desired, factsOf(desired)).controlPlane);
-    expect(args).toMatch(/--enable-admission-plugins=[^"]*NodeRestriction/);
-  });
+  it.each([kamajiPlaneSpec(), hostedPlaneSpec()])(
+    'enable NodeRestriction in every API server ($naming.provider)',
+    (desired) => {
+      const args = JSON.stringify(planeObjects(desired, factsOf(desired)).controlPlane);
+      expect(args).toMatch(/--enable-admission-plugins=[^"]*NodeRestriction/);
+    },
+  );
 });
 
 describe('k0s', () => {
-  it('is given what a hosted plane needs over what the user says', () => {
+  it('gets what a hosted plane needs over what the user says', () => {
     const desired = k0smotronPlaneSpec({
       k0s: {
         ...k0smotronPlaneSpec().k0s!,
@@ -187,7 +190,7 @@ describe('k0s', () => {
     expect(network).toEqual({ podCIDR: '10.244.0.0/16', serviceCIDR: '10.96.0.0/12', clusterDomain: 'cluster.local' });
   });
 
-  it('keeps the networks a user chose', () => {
+  it('keeps the networks the user chose', () => {
     const desired = k0smotronPlaneSpec({
       network: { serviceCidrs: ['10.1.0.0/16'], podCidrs: ['10.2.0.0/16'], domain: 'other' },
     });
@@ -195,14 +198,14 @@ describe('k0s', () => {
     expect(network).toMatchObject({ podCIDR: '10.244.0.0/16', serviceCIDR: '10.96.0.0/12', clusterDomain: 'other' });
   });
 
-  it('is not told again what only its start decides', () => {
+  it('leaves out of the dynamic configuration what only a start decides', () => {
     const desired = k0smotronPlaneSpec();
     const { spec } = k0sDynamicConfig(desired, factsOf(desired)) as { spec: Record<string, unknown> };
     expect(Object.keys(spec)).not.toContain('storage');
     expect(Object.keys(spec)).toContain('extensions');
   });
 
-  it('trusts two authorities while one is replaced', () => {
+  it('trusts both authorities while one replaces the other', () => {
     const desired = k0smotronPlaneSpec();
     const facts = factsOf(desired, { trust: { ca: certificateText('new') + certificateText('old') } });
     expect(k0sConfig(desired, facts)).toMatchObject({
@@ -212,7 +215,7 @@ describe('k0s', () => {
     expect(JSON.stringify(set.spec.template)).toContain('ca-bundle.crt');
   });
 
-  it('is started with the flags of the user and those it needs', () => {
+  it('starts with the flags of the user and those it needs', () => {
     expect(k0sCommand(k0smotronPlaneSpec())).toEqual([
       'k0s',
       'controller',
@@ -239,7 +242,7 @@ describe('k0s', () => {
   });
 });
 
-describe('flags API servers do not know any more', () => {
+describe('flags that newer API servers no longer know', () => {
   const args = ['--cloud-provider=external', '--cloud-config', '/etc/cloud.conf', '--v=2'];
 
   it.each([
@@ -247,7 +250,7 @@ describe('flags API servers do not know any more', () => {
     ['v1.32.9', true],
     ['v1.33.0', false],
     ['v1.35.1', false],
-  ])('reach one of %s: %s', (version, isKept) => {
+  ])('are handed to an API server of %s: %s', (version, isKept) => {
     const desired = hostedPlaneSpec({ version, components: { apiServer: { args } } });
     const kept = apiServerArgs(desired, factsOf(desired)).args;
     expect(kept).toContain('--v=2');
@@ -276,7 +279,7 @@ describe('patches of the user', () => {
     ['merge', 'metadata: {annotations: {a: b}}'],
     ['strategic', 'metadata: {annotations: {a: b}}'],
     ['json', '[{"op":"add","path":"/metadata/annotations","value":{"a":"b"}}]'],
-  ] as const)('reach the Service (%s)', (type, content) => {
+  ] as const)('change the Service (%s)', (type, content) => {
     const changed = service(patched(type, content));
     expect(changed.metadata.annotations).toEqual({ a: 'b' });
     expect(changed.spec.ports).toHaveLength(2);
@@ -304,14 +307,14 @@ describe('patches of the user', () => {
     ['merge', 'kind: Secret'],
     ['merge', 'apiVersion: other/v1'],
     ['merge', 'a: [1'],
-  ] as const)('that cannot be applied are refused with their place (%s %s)', (type, content) => {
+  ] as const)('are refused with their place when they cannot be applied (%s %s)', (type, content) => {
     expect(() => service(patched(type, content))).toThrow(PatchRefusedError);
     expect(() => service(patched(type, content))).toThrow(/spec\.patches\[0\]/);
   });
 });
 
 describe('exposure', () => {
-  it('has the second name from the moment there is an address, and no load balancer is made for it', () => {
+  it('makes the second Service once the address is known, with a class no load balancer serves', () => {
     const desired = k0smotronPlaneSpec();
     const { spec } = one<Service>(desired, 'Service', 'openstack-hcp-cluster-cp');
     expect(spec).toMatchObject({ type: 'LoadBalancer', loadBalancerClass: expect.any(String) });
@@ -319,7 +322,7 @@ describe('exposure', () => {
     expect(planeObjects(desired, waiting).exposure).toHaveLength(1);
   });
 
-  it('takes node ports as they are asked for', () => {
+  it('uses the node ports that were asked for', () => {
     const desired = k0smotronPlaneSpec({
       exposure: { type: 'NodePort', apiPort: 30443, konnectivityPort: 30132, sans: [], address: 'n.example' },
       naming: k0smotronNaming('openstack-hcp-cluster', 'NodePort'),
@@ -330,7 +333,7 @@ describe('exposure', () => {
     ]);
   });
 
-  it('by Ingress leads two hosts to the Service and a proxy to every node', () => {
+  it('leads two hosts to the Service by Ingress and puts a proxy on every node', () => {
     const desired = k0smotronPlaneSpec({
       exposure: {
         type: 'ClusterIP',
@@ -353,7 +356,7 @@ describe('exposure', () => {
 });
 
 describe('a tenant with a database', () => {
-  it('has kine between itself and it', () => {
+  it('puts kine between the API server and the database', () => {
     const desired = kamajiPlaneSpec({
       dataStore: { kind: 'kine', driver: 'PostgreSQL', endpoints: ['db:5432'], schema: 's', user: 'u', tls: true },
     });
@@ -373,13 +376,13 @@ describe('addresses', () => {
     ['10.96.0.0/12', 10, '10.96.0.10'],
     ['10.96.3.7/16', 300, '10.96.1.44'],
     ['fd00:10:96::/112', 10, 'fd00:10:96::a'],
-  ])('of %s at %d are %s', (cidr, place, address) => {
+  ])('addressInRange of %s at %d is %s', (cidr, place, address) => {
     expect(addressInRange(cidr, place)).toBe(address);
   });
 });
 
 describe('the containers of a hardened plane', () => {
-  it('have no capability but the one the file of kube-apiserver needs to be started', () => {
+  it('drop all capabilities but the one the kube-apiserver binary needs to start', () => {
     const desired = hostedPlaneSpec();
     const { template } = one<Deployment>(desired, 'Deployment', desired.naming.controlPlane).spec;
     const containers = template?.spec?.containers ?? [];

@@ -21,7 +21,7 @@ describe('a control plane', () => {
     ['v1.32.6', 'v1.33.0', ['v1.32.6', 'v1.29.9'], 'VersionSkew'],
     ['v1.26.3', 'v1.27.0', ['v1.24.1'], 'VersionSkew'],
     ['v1.26.3', 'v1.27.0', ['v1.25.1'], 'allowed'],
-  ])('that runs %s, is to run %s and has nodes of %j: %s', (running, desired, kubelets, answer) => {
+  ])('running %s, wanting %s with nodes of %j: %s', (running, desired, kubelets, answer) => {
     const decision = nextVersion(running, desired, kubelets);
     expect(decision.allowed ? 'allowed' : decision.reason).toBe(answer);
     if (decision.allowed) expect(decision.version).toBe(desired);
@@ -33,16 +33,16 @@ describe('a control plane', () => {
     ['v1.32.6', 'v1.31.0', true],
     ['v1.32.6', 'v1.33.0', false],
     [undefined, 'v1.33.0', false],
-  ])('of %s lets workers run %s: %s', (plane, workers, answer) => {
+  ])('a plane of %s lets workers run %s: %s', (plane, workers, answer) => {
     expect(workersMayRun(plane, workers)).toBe(answer);
   });
 });
 
-describe('images', () => {
+describe('versions of images', () => {
   it.each([
     ['1.28.10', 'v1.28.10'],
     ['v1.30.1+vendor.2', 'v1.30.1_vendor.2'],
-  ])('of %s have the tag %s', (version, tag) => {
+  ])('images of %s have the tag %s', (version, tag) => {
     expect(imageTag(version)).toBe(tag);
     expect(kubernetesImages(version, 'registry.example').kubeProxy).toBe(`registry.example/kube-proxy:${tag}`);
   });
@@ -51,11 +51,11 @@ describe('images', () => {
     ['v1.28.10', 'v0.28.0'],
     ['1.36.0', 'v0.36.0'],
     ['v1.40.0', 'v0.36.0'],
-  ])('of konnectivity for %s are %s', (version, expected) => {
+  ])('konnectivity images for %s are %s', (version, expected) => {
     expect(konnectivityVersion(version)).toBe(expected);
   });
 
-  it('of CoreDNS follow Kubernetes', () => {
+  it('CoreDNS images follow the Kubernetes version', () => {
     expect(['v1.28.10', 'v1.32.6', 'v1.33.6', '1.35.0'].map(coreDnsVersion)).toEqual([
       'v1.11.1',
       'v1.11.3',
@@ -69,16 +69,16 @@ describe('images', () => {
     ['registry.k8s.io/etcd:3.5.13-0', 'registry.k8s.io/etcd:3.7.1-0', 'registry.k8s.io/etcd:3.6.5-0'],
     ['localhost:5000/etcd:v3.6.1', 'localhost:5000/etcd:v3.7.1', 'localhost:5000/etcd:v3.7.1'],
     ['etcd:v3.5.13', 'etcd@sha256:0123', 'etcd@sha256:0123'],
-  ])('of etcd from %s to %s pass through %s', (running, wanted, image) => {
+  ])('etcd images from %s to %s pass through %s', (running, wanted, image) => {
     expect(nextEtcdImage(running, wanted)).toEqual({ image });
   });
 
-  it('of etcd never go back', () => {
+  it('etcd images never go back to an older version', () => {
     expect(nextEtcdImage('etcd:v3.6.5', 'etcd:v3.5.13')).toHaveProperty('problem');
   });
 });
 
-describe('members for replicas', () => {
+describe('etcdMembersFor', () => {
   it.each([
     [0, 1],
     [1, 1],
@@ -86,7 +86,7 @@ describe('members for replicas', () => {
     [3, 3],
     [4, 5],
     [7, 5],
-  ])('%d are %d', (replicas, members) => {
+  ])('%d replicas get %d members', (replicas, members) => {
     expect(etcdMembersFor(replicas)).toBe(members);
   });
 });

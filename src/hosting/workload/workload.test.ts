@@ -12,7 +12,7 @@ const find = (desired: ReturnType<typeof hostedPlaneSpec>, kind: string, name: s
   );
 
 describe('a workload cluster', () => {
-  it('tells everybody where its API is and who vouches for it', () => {
+  it('publishes the address of its API and the authority that vouches for it', () => {
     const info = find(hostedPlaneSpec(), 'ConfigMap', 'cluster-info')?.object as ConfigMap;
     const { clusters } = parse(info.data?.['kubeconfig'] ?? '') as {
       clusters: { name: string; cluster: Record<string, string> }[];
@@ -20,12 +20,12 @@ describe('a workload cluster', () => {
     expect(clusters).toMatchObject([{ name: '', cluster: { server: 'https://shop.teams.planes.example.org:443' } }]);
   });
 
-  it('lets nodes renew their own certificates only', () => {
+  it('lets nodes renew only their own certificates', () => {
     const binding = find(kamajiPlaneSpec(), 'ClusterRoleBinding', 'kubeadm:node-autoapprove-certificate-rotation');
     expect(binding?.object).toMatchObject({ roleRef: { name: expect.stringMatching(/:selfnodeclient$/) } });
   });
 
-  it('leaves the Corefile and the number of its replicas to its users', () => {
+  it('leaves the Corefile and the number of CoreDNS replicas to its users', () => {
     expect(find(hostedPlaneSpec(), 'ConfigMap', 'coredns')?.mode).toBe('once');
     expect(find(hostedPlaneSpec(), 'Deployment', 'coredns')).toMatchObject({
       mode: 'once',
@@ -33,13 +33,13 @@ describe('a workload cluster', () => {
     });
   });
 
-  it.each(['coredns', 'konnectivity-agent'])('runs %s on nodes nobody has initialized yet', (name) => {
+  it.each(['coredns', 'konnectivity-agent'])('runs %s on nodes that are not initialized yet', (name) => {
     const text = JSON.stringify(find(hostedPlaneSpec(), 'Deployment', name));
     expect(text).toContain('node.cloudprovider.kubernetes.io/uninitialized');
     expect(text).toContain('node.cluster.x-k8s.io/uninitialized');
   });
 
-  it('has no more agents than nodes', () => {
+  it('has no more konnectivity agents than nodes', () => {
     const desired = hostedPlaneSpec();
     const agents = workloadObjects(desired, factsOf(desired, { workload: { nodes: 1, kubeletVersions: [] } }));
     expect(
@@ -51,7 +51,7 @@ describe('a workload cluster', () => {
     expect(find(kamajiPlaneSpec(), 'DaemonSet', 'konnectivity-agent')).toBeDefined();
   });
 
-  it('of k0s brings its own add-ons, and follows its configuration without a restart', () => {
+  it('gets add-ons from k0s itself, which follows its configuration without a restart', () => {
     const desired = k0smotronPlaneSpec();
     const [config, ...more] = workloadObjects(desired, factsOf(desired));
     expect(more).toEqual([]);
@@ -62,13 +62,13 @@ describe('a workload cluster', () => {
     expect(config?.object).not.toHaveProperty('spec.storage');
   });
 
-  it('of k0s is left alone when its user wants the file only', () => {
+  it('gets no k0s configuration object when the user wants the file only', () => {
     const { k0s } = k0smotronPlaneSpec();
     const desired = k0smotronPlaneSpec({ k0s: { ...k0s!, flags: ['--enable-dynamic-config=false'] } });
     expect(workloadObjects(desired, factsOf(desired))).toEqual([]);
   });
 
-  it('takes patches of the kubelet configuration', () => {
+  it('applies patches of the kubelet configuration', () => {
     const desired = kamajiPlaneSpec({
       addons: { kubeadm: true, kubeletPatches: [{ op: 'add', path: '/maxPods', value: 50 }] },
     });
@@ -77,7 +77,7 @@ describe('a workload cluster', () => {
 });
 
 describe('credentials of the cloud', () => {
-  it('come in both forms, under every name they are wanted by', () => {
+  it('writes the credentials in both forms into every Secret that asks for them', () => {
     const secrets = [
       { namespace: 'kube-system', name: 'a' },
       { namespace: 'csi', name: 'b' },

@@ -22,7 +22,7 @@ const objectsOf = (limits: Partial<WriteLimits>, version = 'v1.33.0') =>
   writeLimitObjects(kamajiPlaneSpec({ version, writeLimits: { ...none, ...limits } }));
 const by = { fieldManager: 'test' };
 
-describe('limits of writes, on a real API of ours', () => {
+describe('limits of writes on a real API server of Capstan', () => {
   let master: Client;
   let user: Client;
   let close: () => Promise<void>;
@@ -66,13 +66,13 @@ describe('limits of writes, on a real API of ours', () => {
   const refusal = (attempt: Promise<unknown>): Promise<string> => attempt.then(() => 'done', errorMessage);
   const forbidden = /refused by spec\.writePermissions of TenantControlPlane /;
 
-  it('bind those who use the cluster', async () => {
+  it('block those who use the cluster', async () => {
     expect(await refusal(user.create(ConfigMaps, configMap('tenant', 'a'), by))).toMatch(forbidden);
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'another' } };
     expect(await refusal(user.create(Namespaces, namespace, by))).toMatch(forbidden);
   });
 
-  it('spare those who keep it, what the system has, and operations nobody blocked', async () => {
+  it('spare the operator, system accounts and operations that are not blocked', async () => {
     expect(await refusal(master.create(ConfigMaps, configMap('tenant', 'b'), by))).toBe('done');
     expect(await refusal(user.create(ConfigMaps, configMap('kube-system', 'c'), by))).toBe('done');
     const key = { namespace: 'tenant', name: 'b' };
@@ -80,7 +80,7 @@ describe('limits of writes, on a real API of ours', () => {
     expect(await refusal(user.delete(ConfigMaps, key))).toBe('done');
   });
 
-  it('keep nodes alive and let none come', async () => {
+  it('keep nodes alive and let no new ones join', async () => {
     const lease = (name: string) => ({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -95,7 +95,7 @@ describe('limits of writes, on a real API of ours', () => {
   });
 });
 
-it('limits that are lifted go, bindings first; before admission policies there are none', () => {
+it('lifted write limits are deleted, bindings first, and none are made before admission policies exist', () => {
   expect(objectsOf({}).map(({ mode, object }) => [mode, object.kind, object.metadata.name])).toEqual([
     ['gone', 'ValidatingAdmissionPolicyBinding', 'kamaji-write-permissions'],
     ['gone', 'ValidatingAdmissionPolicy', 'kamaji-write-permissions'],

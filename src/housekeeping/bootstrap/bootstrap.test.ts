@@ -40,7 +40,7 @@ const tokenExists = async (id: string): Promise<boolean> =>
   (await world.find(Secrets, `bootstrap-token-${id}`, 'kube-system')) !== undefined;
 
 describe('the token cleaner', () => {
-  it('deletes tokens when they end, and no others', async () => {
+  it('deletes tokens that have expired, and no others', async () => {
     await begin();
     await createToken('aaaaaa', { expiration: inMinutes(10) });
     await createToken('bbbbbb', { expiration: inMinutes(30) });
@@ -54,13 +54,13 @@ describe('the token cleaner', () => {
     expect(await tokenExists('dddddd')).toBe(true);
   });
 
-  it('takes an end that cannot be read for one long past', async () => {
+  it('treats an expiry it cannot read as long past', async () => {
     await begin();
     await createToken('aaaaaa', { expiration: '2099-01-01' });
     await world.soon(async () => !(await tokenExists('aaaaaa')));
   });
 
-  it('lets a token live whose end was moved', async () => {
+  it('keeps a token whose expiry was moved', async () => {
     await begin();
     await createToken('aaaaaa', { expiration: inMinutes(10) });
     const key = { namespace: 'kube-system', name: 'bootstrap-token-aaaaaa' };
@@ -84,7 +84,7 @@ describe('the signer of cluster-info', () => {
   const signed = (id: string, content = kubeconfig): string =>
     detachedSignature(content, { id, secret: '0123456789abcdef' });
 
-  it('signs with every token meant for it, and takes back what no token stands for', async () => {
+  it('signs with every token meant for it and removes signatures without a token', async () => {
     await begin();
     await createToken('aaaaaa');
     await createToken('bbbbbb', { 'usage-bootstrap-signing': 'false' });
@@ -98,7 +98,7 @@ describe('the signer of cluster-info', () => {
     await world.soon(async () => JSON.stringify(await signatures()) === only('dddddd'));
   });
 
-  it('signs again what is said anew', async () => {
+  it('signs again when the content changes', async () => {
     await begin();
     await createToken('aaaaaa');
     await createInfo({ kubeconfig });
@@ -108,7 +108,7 @@ describe('the signer of cluster-info', () => {
     await world.soon(async () => (await signatures())['jws-kubeconfig-aaaaaa'] === signed('aaaaaa', 'other'));
   });
 
-  it('signs nothing where nothing is said', async () => {
+  it('signs nothing when there is nothing to sign', async () => {
     await begin();
     await createToken('aaaaaa');
     await createInfo({ other: 'x' });
@@ -116,7 +116,7 @@ describe('the signer of cluster-info', () => {
     expect(await signatures()).toEqual({ other: 'x' });
   });
 
-  it('writes signatures as kubeadm reads them', () => {
+  it('writes signatures in the form kubeadm reads', () => {
     // Computed by kube-controller-manager 1.34.4 for the same content and token.
     expect(detachedSignature('content\n', { id: 'abcdef', secret: '0123456789abcdef' })).toBe(
       'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..xkPhz9qtNRQXCP_XEz8Is8VscWZrJTQNmIw5ldJ_3kk',

@@ -73,7 +73,7 @@ async function settledStatus(): Promise<NonNullable<CertificateSigningRequest['s
 }
 
 describe('an approved certificate request', () => {
-  it('is signed by the authority of the cluster, for its key, its subject and the time asked', async () => {
+  it('is signed by the authority of the cluster for its key, its subject and the time asked', async () => {
     await begin(['sign']);
     const { privateKey } = await ask({ organizations: ['team'], expirationSeconds: 7200 });
     await decide('Approved');
@@ -101,7 +101,7 @@ describe('an approved certificate request', () => {
       { signerName: 'kubernetes.io/kubelet-serving', organizations: ['system:nodes'], commonName: 'system:node:a' },
       'DNS or IP subjectAltName is required',
     ],
-  ])('that wants %j fails: %s', async (desired, message) => {
+  ])('fails when it wants %j: %s', async (desired, message) => {
     await begin(['sign']);
     await ask(desired);
     await decide('Approved');
@@ -113,7 +113,7 @@ describe('an approved certificate request', () => {
     ]);
   });
 
-  it('of another signer is left to that signer', async () => {
+  it('is left to its own signer when it names another one', async () => {
     await begin(['sign', 'approve']);
     await ask({ signerName: 'example.com/own' });
     await decide('Approved');
@@ -123,7 +123,7 @@ describe('an approved certificate request', () => {
   });
 });
 
-describe('a request nobody decided', () => {
+describe('an undecided certificate request', () => {
   it('is never signed', async () => {
     await begin(['sign']);
     await ask();
@@ -179,7 +179,7 @@ describe('client certificates of kubelets', () => {
     ]);
   });
 
-  it('are renewed by the node itself', async () => {
+  it('are renewed for the node itself', async () => {
     await beginWithNodes();
     await grant('system:nodes', 'selfnodeclient');
     await ask(kubelet, world.server.localClient(node));
@@ -188,7 +188,7 @@ describe('client certificates of kubelets', () => {
     ]);
   });
 
-  it('of another node are not given to a node that may only renew its own', async () => {
+  it('are refused to a node that may renew only its own and asks for those of another', async () => {
     await beginWithNodes();
     await grant('system:nodes', 'selfnodeclient');
     await ask({ ...kubelet, commonName: 'system:node:b' }, world.server.localClient(node));
@@ -196,7 +196,7 @@ describe('client certificates of kubelets', () => {
     expect((await found())!.status).toEqual({});
   });
 
-  it('are approved once the right is granted, though it came late', async () => {
+  it('are approved once the right is granted, even if it is granted late', async () => {
     await beginWithNodes();
     await ask(kubelet, world.server.localClient(bootstrapper));
     await world.clock.advance(hour);
@@ -214,7 +214,7 @@ describe('old certificate requests', () => {
     return Math.round((world.clock.now() - startMs) / hour);
   };
 
-  it('go an hour after they were issued', async () => {
+  it('are deleted one hour after they were issued', async () => {
     await begin(['sign', 'clean']);
     await ask();
     await decide('Approved');
@@ -222,20 +222,20 @@ describe('old certificate requests', () => {
     expect(await goneAfter()).toBe(1);
   });
 
-  it('go an hour after they were denied', async () => {
+  it('are deleted one hour after they were denied', async () => {
     await begin(['clean']);
     await ask();
     await decide('Denied');
     expect(await goneAfter()).toBe(1);
   });
 
-  it('go after a day nobody decided about them', async () => {
+  it('are deleted when nobody decided about them for a day', async () => {
     await begin(['clean']);
     await ask();
     expect(await goneAfter()).toBe(24);
   });
 
-  it('stay while they wait for a signer', async () => {
+  it('are kept while they wait for a signer', async () => {
     await begin(['clean']);
     await ask({ signerName: 'example.com/own' });
     await decide('Approved');

@@ -56,26 +56,26 @@ const withClaim = { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: '
 const claim = (): Promise<PersistentVolumeClaim | undefined> => world.find(PersistentVolumeClaims, 'c', namespace);
 const isGone = async (): Promise<boolean> => (await claim()) === undefined;
 
-describe('a claim', () => {
-  it('is marked from its first moment', async () => {
+describe('a claim under protection', () => {
+  it('has the protecting finalizer from its first moment', async () => {
     await begin();
     expect((await createClaim()).metadata.finalizers).toEqual(['kubernetes.io/pvc-protection']);
   });
 
-  it('that is not marked gets its mark later', async () => {
+  it('gets the finalizer later when it has none', async () => {
     await begin(false);
     expect((await createClaim()).metadata.finalizers).toBeUndefined();
     await world.soon(async () => (await claim())?.metadata.finalizers?.length === 1);
   });
 
-  it('nobody uses goes at once', async () => {
+  it('is deleted at once when nobody uses it', async () => {
     await begin();
     await createClaim();
     await world.client.delete(PersistentVolumeClaims, { namespace, name: 'c' });
     await world.soon(isGone);
   });
 
-  it('stays until the last pod on a node that uses it is gone', async () => {
+  it('stays until the last Pod on a node that uses it is gone', async () => {
     await begin();
     await createClaim();
     await createPod('a', { ...withClaim, nodeName: 'n1' });
@@ -93,7 +93,7 @@ describe('a claim', () => {
     await world.soon(isGone);
   });
 
-  it('does not wait for a pod that has no node', async () => {
+  it('does not wait for a Pod that has no node', async () => {
     await begin();
     await createClaim();
     await createPod('a', withClaim);
@@ -102,7 +102,7 @@ describe('a claim', () => {
   });
 });
 
-describe('a volume', () => {
+describe('a volume under protection', () => {
   const createVolume = (): Promise<PersistentVolume> =>
     world.client.create(
       PersistentVolumes,
@@ -135,7 +135,7 @@ describe('a volume', () => {
     await world.soon(volumeIsGone);
   });
 
-  it('nobody is bound to goes at once', async () => {
+  it('is deleted at once when it is not bound', async () => {
     await begin();
     await createVolume();
     await world.client.delete(PersistentVolumes, { name: 'v' });

@@ -97,7 +97,7 @@ describe('applyConfiguration', () => {
     expect(second.managedFields[0]!.fieldsV1).toBe(first.managedFields[0]!.fieldsV1);
   });
 
-  it('names the subresource and the version of an updater in a conflict', async () => {
+  it('names the subresource and version of an updater in a conflict', async () => {
     const live = config({ replicas: 1 });
     const scaled: ManagedFieldsEntry[] = await updateManagedFields({
       next: live,
@@ -152,7 +152,7 @@ describe('applyConfiguration', () => {
     ['puts new items after what they follow', ['a', 'b', 'c'], ['a', 'n', 'c'], ['a', 'b', 'n', 'c']],
     ['follows the configuration where it reorders', ['a', 'b', 'c'], ['c', 'a'], ['b', 'c', 'a']],
     ['appends', ['a', 'b'], ['n'], ['a', 'b', 'n']],
-  ])('%s', async (_, live, applied, expected) => {
+  ])('in an ordered set %s', async (_, live, applied, expected) => {
     const first = await apply(config({ set: live }), 'm');
     const second = await apply(config({ set: applied }), 'n', first);
     expect((second.object.spec as { set: string[] }).set).toEqual(expected);
@@ -174,7 +174,7 @@ describe('applyConfiguration', () => {
     ]);
   });
 
-  it('leaves a container behind empty when only its owner remains', async () => {
+  it('leaves an empty container behind when only its owner remains', async () => {
     const owner = await apply(config({ map: {} }), 'o');
     const filled = await apply(config({ map: { a: '1' } }), 'm', owner);
     const emptied = await apply(config({}), 'm', filled);
@@ -229,7 +229,7 @@ describe('applyConfiguration', () => {
     await expect(apply(applied, 'm')).rejects.toThrowError(expect.objectContaining({ status, message }));
   });
 
-  describe('whatever is applied', () => {
+  describe('any applied configuration', () => {
     const words = fc.constantFrom('a', 'b', 'c');
     // Explicitly empty lists are left out: upstream first adds such a list, and later removes it together with its
     // former items.
@@ -250,7 +250,7 @@ describe('applyConfiguration', () => {
       { requiredKeys: [] },
     ) as fc.Arbitrary<JsonObject>;
 
-    it('is there afterwards, and applying it again changes nothing', async () => {
+    it('is present afterwards, and applying it again changes nothing', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(specs, { minLength: 1, maxLength: 4 }), async (history) => {
           let state: AppliedConfiguration | undefined;
@@ -271,7 +271,7 @@ describe('applyConfiguration', () => {
       );
     });
 
-    it('goes away again when the only applier applies nothing', async () => {
+    it('is removed when the only applier applies nothing', async () => {
       await fc.assert(
         fc.asyncProperty(specs, async (spec) => {
           const before = await apply(config(spec), 'm');

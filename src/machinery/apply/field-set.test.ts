@@ -40,7 +40,7 @@ function model(set: FieldSet): Set<string> {
 const setOfPaths = (list: Iterable<string>): FieldSet => setOf([...list].map((item) => JSON.parse(item) as string[]));
 
 describe('field sets', () => {
-  it('hold exactly the paths put in', () => {
+  it('contain exactly the paths put in', () => {
     fc.assert(
       fc.property(pathList, (list) => {
         const set = setOf(list);
@@ -51,7 +51,7 @@ describe('field sets', () => {
     );
   });
 
-  it('unite, subtract and intersect like sets of paths', () => {
+  it('unite, subtract and intersect as sets of paths do', () => {
     fc.assert(
       fc.property(pathList, pathList, (left, right) => {
         const a = setOf(left);
@@ -64,7 +64,7 @@ describe('field sets', () => {
     );
   });
 
-  it('subtract recursively what lies below', () => {
+  it('subtract recursively what lies below a path', () => {
     fc.assert(
       fc.property(pathList, pathList, (left, right) => {
         const starts = (item: string[], prefix: string[]): boolean => prefix.every((e, i) => item[i] === e);
@@ -74,19 +74,19 @@ describe('field sets', () => {
     );
   });
 
-  it('know their leaves', () => {
+  it('list their leaves', () => {
     const set = setOf([['f:a'], ['f:a', 'f:b'], ['f:c']]);
     expect([...paths(leaves(set))].map(formatPath)).toEqual(['.c', '.a.b']);
   });
 
-  it('give back the very set when an operation changes nothing', () => {
+  it('return the same set when an operation changes nothing', () => {
     const set = setOf([['f:a', 'f:b'], ['f:c']]);
     expect(union(set, setOf([['f:c']]))).toBe(set);
     expect(difference(set, setOf([['f:x'], ['f:a']]))).toBe(set);
     expect(recursiveDifference(set, setOf([['f:x', 'f:b']]))).toBe(set);
   });
 
-  it('survive being written and read', () => {
+  it('survive writing and reading', () => {
     fc.assert(
       fc.property(pathList, fc.constantFrom('typed' as const, 'plain' as const), (list, order) => {
         const set = setOf(list);
@@ -115,7 +115,7 @@ describe('field sets', () => {
     );
   });
 
-  it('read what others write: odd spelling is made canonical, unknown kinds of path elements are dropped', () => {
+  it('read what others write, make odd spelling canonical and drop unknown kinds of path elements', () => {
     const written = { 'k:{"b": 1, "a":"<"}': { '.': {} }, 'q:future': {}, 'f:x': { '.': {}, 'f:y': {} } };
     expect(decodeFieldsV1(written)).toEqual({
       'k:{"a":"\\u003c","b":1}': {},

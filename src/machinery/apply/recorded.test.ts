@@ -40,7 +40,7 @@ interface BuiltinRecording {
 describe('field ownership of built-in kinds, as recorded', () => {
   const { schemas, sequences } = load<BuiltinRecording>('recorded-builtin.json');
 
-  it.each(sequences)('$title', async ({ kind, steps }) => {
+  it.each(sequences)('matches the recorded ownership: $title', async ({ kind, steps }) => {
     const versions: VersionedKind = {
       schema: (apiVersion) => (apiVersion === 'v1' ? schemas[kind] : undefined),
       convert: (object) => object,
@@ -127,44 +127,47 @@ describe('field ownership of a custom kind, as recorded', () => {
     convert: (object, apiVersion) => ({ ...object, apiVersion }),
   };
 
-  it.each(sequences.map((steps, index) => [index, steps] as const))('sequence %i', async (_, steps) => {
-    let live: UnstructuredObject | undefined;
-    let liveManaged: ManagedFieldsEntry[] = [];
-    for (const step of steps) {
-      const apiVersion = `example.com/${step.version}`;
-      const write = {
-        liveManaged,
-        manager: step.manager,
-        apiVersion,
-        nowMs,
-        versions,
-        resetFields: step.subresource ? resetOnStatus : resetOnMain,
-        ...(step.subresource && { subresource: step.subresource }),
-        ...(live && { live: { ...live, apiVersion } }),
-      };
-      const applied = { apiVersion, kind: 'Widget', ...step.body } as UnstructuredObject;
-      if (step.message !== undefined) {
-        const error = await applyConfiguration({ ...write, applied, force: false }).catch((e: unknown) => e);
-        expect(error).toBeInstanceOf(ApplyConflictError);
-        expect((error as Error).message).toBe(step.message);
-        continue;
+  it.each(sequences.map((steps, index) => [index, steps] as const))(
+    'matches the recorded sequence %i',
+    async (_, steps) => {
+      let live: UnstructuredObject | undefined;
+      let liveManaged: ManagedFieldsEntry[] = [];
+      for (const step of steps) {
+        const apiVersion = `example.com/${step.version}`;
+        const write = {
+          liveManaged,
+          manager: step.manager,
+          apiVersion,
+          nowMs,
+          versions,
+          resetFields: step.subresource ? resetOnStatus : resetOnMain,
+          ...(step.subresource && { subresource: step.subresource }),
+          ...(live && { live: { ...live, apiVersion } }),
+        };
+        const applied = { apiVersion, kind: 'Widget', ...step.body } as UnstructuredObject;
+        if (step.message !== undefined) {
+          const error = await applyConfiguration({ ...write, applied, force: false }).catch((e: unknown) => e);
+          expect(error).toBeInstanceOf(ApplyConflictError);
+          expect((error as Error).message).toBe(step.message);
+          continue;
+        }
+        const { labels, annotations, ...rest } = step.object!;
+        const object: UnstructuredObject = {
+          apiVersion,
+          kind: 'Widget',
+          metadata: { name: 'w', ...(labels && { labels }), ...(annotations && { annotations }) },
+          ...rest,
+        };
+        if (step.do === 'apply') {
+          const result = await applyConfiguration({ ...write, applied, force: step.force ?? false });
+          expect(sorted(result.managedFields)).toEqual(sorted(step.managed!));
+          expect(defaulted(result.object)).toEqual({ spec: rest.spec, status: rest.status });
+        } else expect(sorted(await updateManagedFields({ ...write, next: object }))).toEqual(sorted(step.managed!));
+        live = object;
+        liveManaged = step.managed!.map((entry) => ({ ...entry, fieldsType: 'FieldsV1' as const }));
       }
-      const { labels, annotations, ...rest } = step.object!;
-      const object: UnstructuredObject = {
-        apiVersion,
-        kind: 'Widget',
-        metadata: { name: 'w', ...(labels && { labels }), ...(annotations && { annotations }) },
-        ...rest,
-      };
-      if (step.do === 'apply') {
-        const result = await applyConfiguration({ ...write, applied, force: step.force ?? false });
-        expect(sorted(result.managedFields)).toEqual(sorted(step.managed!));
-        expect(defaulted(result.object)).toEqual({ spec: rest.spec, status: rest.status });
-      } else expect(sorted(await updateManagedFields({ ...write, next: object }))).toEqual(sorted(step.managed!));
-      live = object;
-      liveManaged = step.managed!.map((entry) => ({ ...entry, fieldsType: 'FieldsV1' as const }));
-    }
-  });
+    },
+  );
 });
 
 /** Entries as text in a fixed order, including the exact spelling of fields but not the recorded time. */

@@ -78,7 +78,7 @@ describe('updateManagedFields', () => {
     expect(write({ next: bare })).toEqual([]);
   });
 
-  it('gives back the very list when nothing changes', () => {
+  it('returns the same list when nothing changes', () => {
     const live = widget({ a: '1' });
     const liveManaged = write({ next: live });
     expect(write({ live, next: widget({ a: '1' }), liveManaged, manager: 'n', nowMs: start + 5000 })).toBe(liveManaged);
@@ -94,7 +94,7 @@ describe('updateManagedFields', () => {
     expect(sameSecond).toBe(liveManaged);
   });
 
-  it('moves a changed field to the one who changed it, and leaves other entries alone', () => {
+  it('moves a changed field to the manager who changed it and leaves other entries alone', () => {
     const live = widget({ a: '1', b: '1' });
     const liveManaged = write({ next: live });
     const next = widget({ a: '2', b: '1', map: { k: 'v' } });
@@ -113,7 +113,7 @@ describe('updateManagedFields', () => {
     expect(third.find((e) => e.manager === 'm')).toBe(second.find((e) => e.manager === 'm'));
   });
 
-  it('takes removed fields from everybody without renewing the time of who removed them', () => {
+  it('takes removed fields from all managers without renewing the time of the one who removed them', () => {
     const live = widget({ a: '1', b: '1' });
     const liveManaged = write({ next: live });
     const removed = write({ live, next: widget({ b: '1' }), liveManaged, nowMs: start + 5000 });
@@ -147,7 +147,7 @@ describe('updateManagedFields', () => {
     });
   });
 
-  it('keeps writers apart by subresource', () => {
+  it('keeps managers apart by subresource', () => {
     const live = widget({ a: '1' });
     const liveManaged = write({ next: live });
     const after = write({ live, next: widget({ a: '2' }), liveManaged, subresource: 'scale' });
@@ -176,13 +176,13 @@ describe('updateManagedFields', () => {
       fieldsV1: { 'f:spec': { 'f:a': {} }, 'q:later': {} },
     };
 
-    it('is used when it can be read', () => {
+    it('are used when they can be read', () => {
       expect(sentWith([edited])).toEqual([
         { ...edited, time: '2020-01-01T00:00:00Z', fieldsV1: { 'f:spec': { 'f:a': {} } } },
       ]);
     });
 
-    it('counts as unchanged when it is a copy of the live one', () => {
+    it('count as unchanged when they are a copy of the live ones', () => {
       expect(sentWith(JSON.parse(JSON.stringify(liveManaged)))).toBe(liveManaged);
     });
 
@@ -192,31 +192,31 @@ describe('updateManagedFields', () => {
       ['no type of fields', [{ ...edited, fieldsType: '' }]],
       ['keys that are no path elements', [{ ...edited, fieldsV1: { zz: {} } }]],
       ['a time that is none', [{ ...edited, time: 'yesterday' }]],
-    ])('is ignored with %s', (_, sent) => {
+    ])('are ignored with %s', (_, sent) => {
       expect(sentWith(sent)).toBe(liveManaged);
     });
 
-    it('resets the record when it is one empty entry', () => {
+    it('reset the record when they are one empty entry', () => {
       expect(sentWith([{}])).toEqual([]);
       expect(sentWith([{ bogus: 1 }])).toEqual([]);
     });
 
-    it('resets the record of built-in kinds also when it is empty', () => {
+    it('reset the record of built-in kinds also when they are empty', () => {
       expect(sentWith([], 'builtin')).toEqual([]);
       expect(sentWith([], 'custom')).toBe(liveManaged);
     });
 
-    it('is ignored on subresources', () => {
+    it('are ignored on subresources', () => {
       const next = widget({ a: '1' }, {}, [{}]);
       expect(write({ live, next, liveManaged, subresource: 'status' })).toBe(liveManaged);
     });
 
-    it('leaves an object without record untracked until the first apply', () => {
+    it('leave an object without record untracked until the first apply', () => {
       expect(write({ live, next: widget({ a: '2' }) })).toEqual([]);
     });
   });
 
-  it('tells records that differ only in their times', () => {
+  it('distinguishes records that differ only in their times', () => {
     const record = write({ next: widget({ a: '1' }) });
     const later = write({ next: widget({ a: '1' }), nowMs: start + 5000 });
     expect(equalIgnoringTimes(record, later)).toBe(true);
@@ -224,7 +224,7 @@ describe('updateManagedFields', () => {
     expect(equalIgnoringTimes(record, [])).toBe(false);
   });
 
-  it('folds the oldest of more than ten updaters per version', () => {
+  it('folds the oldest updaters together when a version has more than ten', () => {
     let live = widget({ map: {} });
     let liveManaged: ManagedFieldsEntry[] = write({ next: live, manager: 'first' });
     for (let i = 0; i < 11; i++) {
@@ -274,14 +274,14 @@ describe('updateManagedFields', () => {
     });
   });
 
-  it('forgets managers of versions that are gone', () => {
+  it('forgets managers whose version no longer exists', () => {
     const live = widget({ a: '1', b: '1' });
     const old: ManagedFieldsEntry = { ...write({ next: live })[0]!, apiVersion: 'x/v1alpha1', manager: 'old' };
     const after = write({ live, next: widget({ a: '2', b: '1' }), liveManaged: [old] });
     expect(fieldsOf(after)).toEqual({ m: { 'f:spec': { 'f:a': {} } } });
   });
 
-  it('compares in the version of each manager, also when conversion takes its time', async () => {
+  it('compares in the version of each manager, also with an asynchronous conversion', async () => {
     // Version v2 renames the field `a` to `z`.
     const renamed: Schema = {
       type: 'object',

@@ -45,11 +45,11 @@ describe('an expression about a request', () => {
     ['authorizer.path("/healthz").check("get").reason() == "about get"', true],
     ['authorizer.requestResource.subresource("log").check("get").errored()', false],
     ['authorizer.serviceAccount("ns", "robot").group("").resource("pods").check("get").allowed()', true],
-  ])('%s is %s', (source, expected) => {
+  ])('%s evaluates to %s', (source, expected) => {
     expect(run(source)).toBe(expected);
   });
 
-  it('asks what the sender may do, in full', () => {
+  it('asks the authorizer with the full attributes of the check', () => {
     asked.length = 0;
     run('authorizer.group("g").resource("r").subresource("s").namespace("n").name("m").check("v").allowed()');
     run('authorizer.requestResource.check("list").allowed()');
@@ -70,7 +70,7 @@ describe('an expression about a request', () => {
     expect(() => run(source)).toThrow(problem);
   });
 
-  it('stops when it does too much work, and leaves less for the next', () => {
+  it('stops when it does too much work and leaves less budget for the next', () => {
     const budget = { remaining: 400_000 };
     run('authorizer.path("/").check("get").allowed()', budget);
     expect(budget.remaining).toBeLessThan(60_000);
@@ -90,7 +90,7 @@ describe('an expression about a request', () => {
       'authorizer.group(1)',
       "found no matching overload for 'group' applied to 'kubernetes.authorization.Authorizer.(int)'",
     ],
-  ])('%s cannot be used: %s', (source, problem) => {
+  ])('%s is refused when compiled and when run: %s', (source, problem) => {
     expect(compileMatchCondition(source, { hasParams: false }).problem).toContain(problem);
     expect(() => run(source)).toThrow(problem);
   });
@@ -100,7 +100,7 @@ describe('the expressions of a policy', () => {
   const problems = (spec: PolicyExpressions): [string, string][] =>
     compilePolicy(spec).problems.map(({ path, program }) => [path, program.problem!.split('\n')[0]!]);
 
-  it('may use parameters where there are some, and variables after they are made', () => {
+  it('may use parameters where they exist and variables after they are defined', () => {
     expect(
       problems({
         paramKind: {},
@@ -137,7 +137,7 @@ describe('the expressions of a policy', () => {
     ]);
   });
 
-  it('say where each problem is', () => {
+  it('report the place of each problem', () => {
     expect(
       problems({
         matchConditions: [{ name: 'm', expression: '1' }],

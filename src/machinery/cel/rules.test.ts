@@ -54,7 +54,7 @@ const schema: Schema = deepFreeze({
 const object = (spec: JsonObject, name = 'x'): JsonObject =>
   deepFreeze({ apiVersion: 'v1', kind: 'T', metadata: { name }, spec });
 
-describe('rules', () => {
+describe('validation rules', () => {
   it.each<[string, JsonObject, JsonObject | undefined, string[]]>([
     ['transition rules do not run on create', { name: 'a' }, undefined, []],
     [
@@ -107,12 +107,12 @@ describe('rules', () => {
       { plain: ['bad'] },
       ['spec.plain[0]: Invalid value: "string": failed rule: self != \'bad\''],
     ],
-  ])('%s', (_name, spec, old, expected) => {
+  ])('report the expected errors: %s', (_name, spec, old, expected) => {
     const errors = validateCustomResource(object(spec), schema, old && object(old));
     expect(texts(errors)).toEqual(expected);
   });
 
-  it('see only names of the metadata', () => {
+  it('see only the names in the metadata', () => {
     expect(texts(compileRules(schema).validate(object({}, 'forbidden')))).toEqual([
       '<nil>: Invalid value: "object": failed rule: self.metadata.name != \'forbidden\' && !has(self.metadata.generateName)',
     ]);
@@ -120,14 +120,14 @@ describe('rules', () => {
     expect(compileRules(looking).compileErrors('')[0]?.detail).toContain("undefined field 'labels'");
   });
 
-  it('are not run on objects that are not what they seem', () => {
+  it('are not run on objects whose type does not match the schema', () => {
     expect(texts(validateCustomResource(object({ mode: 'c', plain: ['bad'] }), schema))).toEqual([
       'spec.mode: Unsupported value: "c": supported values: "a", "b"',
       '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
     ]);
   });
 
-  it('say when a key they need is missing', () => {
+  it('report a missing key they need', () => {
     const needy: Schema = { type: 'object', properties: { a: { type: 'integer' } }, ...rule('self.a > 1') };
     expect(texts(compileRules(needy).validate({}))).toEqual([
       '<nil>: Invalid value: "object": no such key: a evaluating rule: self.a > 1',
@@ -146,7 +146,7 @@ describe('rules', () => {
     expect(error?.detail).toMatch(/^'operation cancelled: actual cost limit exceeded': no further validation rules/);
   });
 
-  it('compare large sets without comparing each with each', () => {
+  it('compare large sets without comparing each item with each', () => {
     const set: Schema = {
       type: 'array',
       'x-kubernetes-list-type': 'set',
@@ -199,7 +199,7 @@ describe('compileErrors', () => {
     expect(texts(compileRules(node).compileErrors('S'))).toEqual([expected]);
   });
 
-  it('points to the place', () => {
+  it('reports the place of each error', () => {
     const node: Schema = {
       type: 'object',
       properties: { a: { type: 'integer' } },

@@ -20,7 +20,7 @@ const ready = (status: Condition['status'], more: Partial<Condition> = {}): Cond
 });
 
 describe('conditions', () => {
-  it('change their time only with their status', () => {
+  it('change their transition time only with their status', () => {
     const first = withCondition(undefined, ready('False'), start);
     expect(first).toEqual([ready('False', { lastTransitionTime: '2026-01-01T00:00:00Z' })]);
     const reworded = withCondition(first, ready('False', { message: 'still not' }), start + 5000);
@@ -30,7 +30,7 @@ describe('conditions', () => {
     expect(withCondition(changed, ready('True'), start + 99_000)).toBe(changed);
   });
 
-  it('take the time somebody else knows, when the status changes', () => {
+  it('take a given transition time when the status changes', () => {
     const since = '2025-05-05T00:00:00Z';
     const list = withCondition(undefined, ready('True', { lastTransitionTime: since }), start);
     expect(list[0]?.lastTransitionTime).toBe(since);
@@ -51,7 +51,7 @@ describe('conditions', () => {
     expect(withoutCondition(list, 'None')).toBe(list);
   });
 
-  it('move to the end when they change, for the controllers of Kubernetes itself', () => {
+  it('move to the end when they change, as the controllers of Kubernetes do', () => {
     const list = withConditionLast<Condition>(
       [ready('True'), { type: 'Paused', status: 'False' }],
       ready('False'),
@@ -64,7 +64,7 @@ describe('conditions', () => {
     expect(reworded[1]).toMatchObject({ message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' });
   });
 
-  it('without a time count from now', () => {
+  it('without a transition time count from now', () => {
     expect(transitionTime({ type: 'Ready', status: 'True', lastTransitionTime: null }, 'True', start)).toBe(
       '2026-01-01T00:00:00Z',
     );

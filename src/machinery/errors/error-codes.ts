@@ -94,6 +94,8 @@ const catalogue = {
   CAP_OPENSTACK_UNAVAILABLE: 'A service of the cloud is not available at the moment.',
   CAP_OPENSTACK_UNEXPECTED: 'The program cannot understand a response of the cloud.',
   CAP_OPENSTACK_UNSUPPORTED: 'The cloud is too old for the request, or was built without the feature.',
+  CAP_OWNERS_UNKNOWN:
+    'Cloud resources may belong to a cluster that manages itself and does not answer. Nothing was deleted.',
   CAP_PEER_REFUSED: 'The operator does not allow connections to this address (--deny-peers).',
   CAP_PKI_DAMAGED: 'The certificate authority or signing key of the management API is damaged.',
   CAP_PLANE_CREDENTIAL: 'A Secret with certificates or keys of a hosted control plane cannot be used.',

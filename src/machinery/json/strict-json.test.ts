@@ -25,7 +25,7 @@ describe('parseJsonStrict', () => {
     expect(parseJsonStrict(text)).toEqual({ value: JSON.parse(text), duplicateFields });
   });
 
-  it('lets the last of several values win', () => {
+  it('keeps the last of several values', () => {
     expect(parseJsonStrict('{"a":{"b":1},"a":{"c":2}}').value).toEqual({ a: { c: 2 } });
   });
 
@@ -41,7 +41,7 @@ describe('parseJsonStrict', () => {
   it.each([
     ['arrays', (depth: number) => '['.repeat(depth) + ']'.repeat(depth)],
     ['objects', (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`],
-  ])('accepts %s up to a depth that every walk can bear, and no deeper', (_what, nest) => {
+  ])('accepts %s up to a depth that every walk can handle, and no deeper', (_what, nest) => {
     expect(parseJsonStrict(nest(maxJsonDepth)).duplicateFields).toEqual([]);
     expect(() => parseJsonStrict(nest(maxJsonDepth + 1))).toThrow('exceeded max depth');
   });
@@ -56,19 +56,19 @@ describe('parseJsonStrict', () => {
     ['18446744073709551616', true],
     ['1234567890.12345678901234', true],
     ['12345678901234567890e5', true],
-  ])('keeps %s only when it comes back as it went in, or Kubernetes would not either: %s', (text, kept) => {
+  ])('keeps %s only when it round-trips or Kubernetes would not keep it either: %s', (text, kept) => {
     const parse = (): unknown => parseJsonStrict(`{"a":[1,${text}]}`).value;
     if (kept) expect(parse()).toEqual({ a: [1, Number(text)] });
     else expect(parse).toThrow(text);
   });
 
-  it('refuses to set what objects inherit', () => {
+  it('refuses keys that objects inherit', () => {
     expect(() => parseJsonStrict('{"a":{"__proto__":{"b":1}}}')).toThrow(JsonParseError);
     expect(() => parseJsonStrict(String.raw`{"\u005f_proto__" : 1}`)).toThrow(JsonParseError);
     expect(parseJsonStrict('{"a":"__proto__","constructor":1}').value).toEqual({ a: '__proto__', constructor: 1 });
   });
 
-  it('agrees with JSON.parse and finds nothing in what JSON.stringify wrote', () => {
+  it('agrees with JSON.parse and finds no duplicates in what JSON.stringify wrote', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat({ max: 3 }), (text, indent) => {
         fc.pre(!text.includes('__proto__'));
@@ -78,7 +78,7 @@ describe('parseJsonStrict', () => {
     );
   });
 
-  it('finds a field doubled anywhere', () => {
+  it('finds a duplicate field anywhere', () => {
     const tree = fc.letrec((tie) => ({
       value: fc.oneof({ maxDepth: 4 }, fc.constantFrom('1', '"x"', 'null'), tie('object'), tie('array')),
       object: fc
@@ -96,8 +96,8 @@ describe('parseJsonStrict', () => {
   });
 });
 
-describe('integers beyond 2^53 that are kept', () => {
-  it('stay apart from strings that look like their marks', () => {
+describe('preserved integers beyond 2^53', () => {
+  it('are not confused with strings that look like their marks', () => {
     const text = `{"a":9007199254740993,"b":"int64:9007199254740993","c":"${':'.repeat(200_000)}int64:1"}`;
     const { value } = parseJsonStrict(text, 'keep');
     expect(value).toMatchObject({ a: 9007199254740993n, b: 'int64:9007199254740993' });

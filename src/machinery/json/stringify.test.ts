@@ -21,7 +21,7 @@ describe('stringifyJson', () => {
   });
 
   it.each(['"', '\\', '\n', '\u0000', '\u001f', '\u007f', '\u0080', 'é', '\u2028', '\ud800', '😀', 'ĢœŜ'])(
-    'finds %j wherever in a long string it stands',
+    'finds %j anywhere in a long string',
     (character) => {
       for (let at = 0; at <= 70; at++) {
         const text = `${'~'.repeat(at)}${character}${' '.repeat(70 - at)}`;
@@ -31,7 +31,7 @@ describe('stringifyJson', () => {
     },
   );
 
-  it('writes what is too long to look at as a whole', () => {
+  it('writes values that are too long to check as a whole', () => {
     for (const length of [65_531, 65_532, 65_533, 200_000]) {
       const object = { data: { plain: 'x'.repeat(length), quoted: `${'x'.repeat(length - 1)}"` } };
       expect(stringifyJson(object)).toBe(JSON.stringify(object));

@@ -38,7 +38,7 @@ describe('parseYaml', () => {
     ['spec:\n  x: 1\n  y: 2\n  x: 3\n', ['spec.x'], [4]],
     ['a:\n- b: 1\n- b: 1\n  b: 2\n', ['a[1].b'], [4]],
     ['yes: 1\ntrue: 2\n', ['true'], [2]],
-  ])('tells paths and lines of the duplicate keys of %j', (text, fields, lines) => {
+  ])('reports paths and lines of the duplicate keys of %j', (text, fields, lines) => {
     const { duplicateFields, duplicates } = parseYaml(text);
     expect(duplicateFields).toEqual(fields);
     expect(duplicates.map(({ line }) => line)).toEqual(lines);
@@ -47,7 +47,7 @@ describe('parseYaml', () => {
   it.each([
     ['a:\n  b: [\n  1,\n  2\n]\nc: 3\n', { a: { b: [1, 2] }, c: 3 }],
     ['a:\n  - b: [\n"x",\n"z"]\n    c: {d: 1,\ne: 2\n}\nf: 1\n', { a: [{ b: ['x', 'z'], c: { d: 1, e: 2 } }], f: 1 }],
-  ])('takes lists and maps in brackets that end left of where they began: %j', (text, value) => {
+  ])('accepts lists and maps in brackets that end left of where they began: %j', (text, value) => {
     expect(parseYaml(text).value).toEqual(value);
   });
 
@@ -59,7 +59,7 @@ describe('parseYaml', () => {
     ['a: 1\nbig: 9223372036854775807\n', 2],
     ['a:\n  ~: 1\n', 2],
     ['a: .inf\n', 1],
-  ])('names the line of what is wrong with %j', (text, line) => {
+  ])('names the line of the error in %j', (text, line) => {
     expect(() => parseYamlDocuments(text)).toThrow(expect.objectContaining({ line }));
     expect(() => parseYamlDocuments(text)).toThrow(`yaml: line ${line}: `);
   });
@@ -68,7 +68,7 @@ describe('parseYaml', () => {
     expect(parseYaml(' {"a":{"b":1,"b":2}}')).toMatchObject({ value: { a: { b: 2 } }, duplicateFields: ['a.b'] });
   });
 
-  it('gives null for an empty text', () => {
+  it('returns null for an empty text', () => {
     expect(parseYaml('# nothing\n').value).toBeNull();
   });
 
@@ -88,19 +88,19 @@ describe('parseYaml', () => {
   it.each([
     ['[', ']'],
     ['{a: ', '}'],
-  ])('refuses what nests too deeply in %s', (open, close) => {
+  ])('refuses too deep nesting in %s', (open, close) => {
     for (const depth of [1500, 50_000]) {
       expect(() => parseYaml(`a: ${open.repeat(depth)}${close.repeat(depth)}`)).toThrow('exceeded max depth');
     }
   });
 
-  it('refuses to set what objects inherit', () => {
+  it('refuses keys that objects inherit', () => {
     expect(() => parseYaml('__proto__: {a: 1}')).toThrow(YamlParseError);
   });
 });
 
 describe('parseYamlDocuments', () => {
-  it('reads every document that holds something and says where it starts', () => {
+  it('reads every document with content and says where it starts', () => {
     const documents = parseYamlDocuments('# intro\n---\na: 1\n---\n---\n# only a comment\n---\nnull\n--- {b: 2}\n');
     expect(documents.map(({ value, line }) => [value, line])).toEqual([
       [{ a: 1 }, 3],
@@ -108,7 +108,7 @@ describe('parseYamlDocuments', () => {
     ]);
   });
 
-  it('gives nothing for an empty text', () => {
+  it('returns nothing for an empty text', () => {
     expect(parseYamlDocuments('')).toEqual([]);
   });
 });
@@ -155,7 +155,7 @@ describe('formatYaml', () => {
     expect(formatYaml(value)).toBe(text);
   });
 
-  it('leaves out what is undefined', () => {
+  it('leaves out undefined members', () => {
     expect(formatYaml({ a: undefined, b: { c: undefined } })).toBe('b: {}\n');
   });
 

@@ -77,7 +77,7 @@ const pieces = [
 ];
 
 describe('the reader of plain YAML', () => {
-  it('gives up, or reads what the library reads', () => {
+  it('gives up or reads the same as the library', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 14 }), (parts) => {
         const text = parts.join('');
@@ -95,7 +95,7 @@ describe('the reader of plain YAML', () => {
     '# head\n---\n"key": :80\nurl: http://a/b#c\nempty:\nnone: {}\nlist: []\n',
     '- - 1\n  - 2\n-\n  a: 1\n- |\n x\n',
     'keep: |\n  a\nstrip: |-\n  a\n\nnext: 1',
-  ])('reads %j by itself', (text) => {
+  ])('reads %j without the library', (text) => {
     const read = parsePlainYaml(text, scalar);
     expect(read).toBeDefined();
     expect(read?.value).toEqual(byLibrary(text));

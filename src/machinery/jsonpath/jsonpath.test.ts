@@ -51,7 +51,7 @@ describe('compileJsonPath', () => {
     ['..port', [80, 443]],
     ['.metadata.labels.*', ['slash', 'dot', 'front']],
     ['.', []],
-  ])('%s', (expression, expected) => {
+  ])('finds the expected values: %s', (expression, expected) => {
     expect(compileJsonPath(expression).find(object)).toEqual(expected);
   });
 
@@ -64,13 +64,13 @@ describe('compileJsonPath', () => {
 });
 
 describe('compileSimplePath', () => {
-  it('reads what is there', () => {
+  it('reads existing values', () => {
     expect(compileSimplePath('.spec.replicas').get(object)).toBe(3);
     expect(compileSimplePath('.spec.absent.deeper').get(object)).toBeUndefined();
     expect(compileSimplePath('.spec.constructor').get(object)).toBeUndefined();
   });
 
-  it('writes through objects it makes, not through other values', () => {
+  it('creates missing objects when it writes, and does not write through other values', () => {
     const draft: Record<string, unknown> = { spec: 'text', status: null };
     compileSimplePath('.spec.replicas').set(draft, 5);
     compileSimplePath('.status.replicas').set(draft, 5);
@@ -78,7 +78,7 @@ describe('compileSimplePath', () => {
     expect(draft).toEqual({ spec: 'text', status: { replicas: 5 }, other: { deep: { replicas: 1 } } });
   });
 
-  it('refuses what is not dot notation', () => {
+  it('refuses paths that are not in dot notation', () => {
     expect(() => compileSimplePath('spec.replicas')).toThrow();
   });
 });

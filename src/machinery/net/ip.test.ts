@@ -49,13 +49,13 @@ describe('IP addresses', () => {
     '::1.2.3',
     '1.2.3.4::',
     'g::',
-  ])('%j is none', (text) => {
+  ])('%j is not an IP address', (text) => {
     expect(parseIp(text)).toBeUndefined();
     expect(ipFamily(text)).toBeUndefined();
     expect(() => ipToBigInt(text)).toThrow(TypeError);
   });
 
-  it('may have leading zeros where old fields let them', () => {
+  it('may have leading zeros in old fields that allow them', () => {
     expect(formatIp(parseIp('010.1.001.2', { lenient: true })!)).toBe('10.1.1.2');
   });
 });
@@ -66,7 +66,7 @@ describe('CIDRs', () => {
     ['0.0.0.0/0', 'IPv4'],
     ['::/0', 'IPv6'],
     ['fd00::1/128', 'IPv6'],
-  ])('%s is one', (text, family) => {
+  ])('%s is a CIDR', (text, family) => {
     expect(cidrFamily(text)).toBe(family);
   });
 
@@ -81,7 +81,7 @@ describe('CIDRs', () => {
     '10.0.0.0/8/8',
     '/8',
     'x/8',
-  ])('%j is none', (text) => {
+  ])('%j is not a CIDR', (text) => {
     expect(parseCidr(text)).toBeUndefined();
     expect(cidrFamily(text)).toBeUndefined();
     expect(addressInCidr(text, 1)).toBeUndefined();
@@ -97,7 +97,7 @@ describe('CIDRs', () => {
     ['10.0.0.1/32', 1, undefined],
     ['10.0.0.0/8', -1, undefined],
     ['fd00::/112', 10, 'fd00::a'],
-  ])('%s has the address %d: %s', (cidr, index, address) => {
+  ])('%s at index %d has the address %s', (cidr, index, address) => {
     expect(addressInCidr(cidr, index)).toBe(address);
   });
 });

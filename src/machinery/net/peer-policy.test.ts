@@ -10,7 +10,7 @@ import {
 
 const policy = peerPolicy({ deny: [...linkLocalNetworks, ...loopbackNetworks], allow: ['127.65.0.0/16'] });
 
-describe('which peers of tenants may be asked', () => {
+describe('the policy about peers of tenants', () => {
   it.each([
     ['10.1.2.3', true],
     ['169.254.169.254', false],
@@ -24,11 +24,11 @@ describe('which peers of tenants may be asked', () => {
     ['127.65.0.9', true],
     ['2001:db8::1', true],
     ['not an address', false],
-  ])('%s: %s', (address, allowed) => {
+  ])('allows %s: %s', (address, allowed) => {
     expect(policy.allows(address)).toBe(allowed);
   });
 
-  it('judges hosts that are addresses at once, and leaves names to the resolver', () => {
+  it('judges hosts that are addresses at once and leaves names to the resolver', () => {
     expect(() => checkPeerHost(policy, '[::1]')).toThrow(PeerRefusedError);
     expect(() => checkPeerHost(policy, '169.254.169.254')).toThrow(
       '169.254.169.254 must not be connected to from here',
@@ -36,7 +36,7 @@ describe('which peers of tenants may be asked', () => {
     expect(() => checkPeerHost(policy, 'cloud.example.org')).not.toThrow();
   });
 
-  it('takes what a name resolves to, but for what is refused', () => {
+  it('uses the addresses a name resolves to, except the refused ones', () => {
     const resolve = (answer: unknown) =>
       new Promise<unknown>((done) => {
         const lookup = guardedLookup(policy, (_host, _options, told) => told(null, answer as never, 4));
@@ -54,7 +54,7 @@ describe('which peers of tenants may be asked', () => {
     ]);
   });
 
-  it('refuses to be given what is no network', () => {
+  it('refuses a configuration that is not a network', () => {
     expect(() => peerPolicy({ deny: ['everything'], allow: [] })).toThrow('"everything" is no network');
   });
 });

@@ -5,7 +5,7 @@ import { createJsonPatch } from './create-json-patch.ts';
 import { applyJsonPatch } from './json-patch.ts';
 
 describe('createJsonPatch', () => {
-  it('says nothing when nothing differs, an undefined member included', () => {
+  it('returns no operations for equal documents, also with an undefined member', () => {
     expect(createJsonPatch({ a: [1, { b: 2 }] }, { a: [1, { b: 2 }], c: undefined })).toEqual([]);
   });
 
@@ -28,7 +28,7 @@ describe('createJsonPatch', () => {
     ]);
   });
 
-  it('makes any document of any other', () => {
+  it('turns any document into any other', () => {
     const documents = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 3 }), {
       noNullPrototype: true,
     });

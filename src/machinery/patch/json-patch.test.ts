@@ -36,7 +36,7 @@ describe('applyJsonPatch', () => {
     ['escapes are decoded', [{ op: 'add', path: '/data/x~1y~0z', value: 1 }], { a: '1', 'x/y~z': 1 }],
     ['test of an absent member accepts null', [{ op: 'test', path: '/data/zz', value: null }], { a: '1' }],
     ['a null patch does nothing', [], { a: '1' }],
-  ])('%s', (_, patch, data) => {
+  ])('applies the patch: %s', (_, patch, data) => {
     expect(applyJsonPatch(document, patch)).toEqual({ ...(document as object), data });
   });
 
@@ -64,7 +64,7 @@ describe('applyJsonPatch', () => {
       ],
       ['a.b/c', 'd.e/f'],
     ],
-  ])('%s', (_, patch, finalizers) => {
+  ])('applies the operation: %s', (_, patch, finalizers) => {
     expect(applyJsonPatch(document, patch)).toEqual({ ...(document as object), metadata: { finalizers } });
   });
 
@@ -109,7 +109,7 @@ describe('applyJsonPatch', () => {
     expect(failure(patch)).toEqual({ status: 400, reason: 'BadRequest', message: `error decoding patch: ${message}` });
   });
 
-  it('refuses more operations than kube-apiserver takes', () => {
+  it('refuses more operations than kube-apiserver accepts', () => {
     const operation = { op: 'test', path: '/data/a', value: '1' };
     expect(applyJsonPatch(document, Array(maxJsonPatchOperations).fill(operation))).toBe(document);
     expect(failure(Array(maxJsonPatchOperations + 1).fill(operation))).toEqual({
@@ -123,7 +123,7 @@ describe('applyJsonPatch', () => {
     expect(applyJsonPatch(document, [{ op: 'replace', path: '', value: { a: 1 } }])).toEqual({ a: 1 });
   });
 
-  it('shares what it does not touch', () => {
+  it('shares the parts it does not touch', () => {
     const patched = applyJsonPatch(document, [{ op: 'add', path: '/data/b', value: '2' }]) as Record<string, JsonValue>;
     expect(patched['metadata']).toBe((document as Record<string, JsonValue>)['metadata']);
   });
@@ -134,7 +134,7 @@ describe('applyJsonPatch', () => {
     expect(failure([{ op: 'add', path: '/constructor/prototype/x', value: 1 }]).status).toBe(422);
   });
 
-  it('refuses to nest deeper than a body may', () => {
+  it('refuses to nest deeper than a request body may', () => {
     const chain = '/a'.repeat(400);
     let deep: JsonValue = {};
     for (let i = 0; i < 400; i++) deep = { a: deep };
@@ -188,14 +188,14 @@ describe('applyJsonPatch', () => {
       expect(() => applyJsonPatch({ wide }, patch)).toThrow(tooMuch);
     });
 
-    it('leaves room for what people do', () => {
+    it('leaves room for ordinary patches', () => {
       const list = Array.from({ length: 1000 }, (_, index) => ({ name: `n${index}`, value: { deep: [index] } }));
       const patch = repeat({ op: 'move', from: '/list/0', path: '/list/999' });
       expect(applyJsonPatch({ list }, patch)).toEqual({ list });
     });
   });
 
-  it('leaves its input alone and undoes what it did', () => {
+  it('leaves its input alone and undoes what it did on failure', () => {
     const keys = fc.constantFrom('a', 'b', 'c/d', 'e~f');
     fc.assert(
       fc.property(fc.dictionary(keys, jsonValues()), keys, jsonValues(), (object, key, value) => {

@@ -15,7 +15,7 @@ describe('applyMergePatch', () => {
     ['new objects lose their nulls', {}, { a: { b: null, c: { d: null } } }, { a: { c: {} } }],
     ['nulls inside new lists of objects go too', {}, { a: [{ b: null, c: 1 }] }, { a: [{ c: 1 }] }],
     ['null where there is nothing does nothing', { a: 1 }, { b: null }, { a: 1 }],
-  ])('%s', (_, document, patch, expected) => {
+  ])('applies the patch: %s', (_, document, patch, expected) => {
     expect(applyMergePatch(deepFreeze(document), deepFreeze(patch))).toEqual(expected);
   });
 
@@ -28,7 +28,7 @@ describe('applyMergePatch', () => {
     expect(() => applyMergePatch({}, patch)).toThrowError(expect.objectContaining({ status: 400, message }));
   });
 
-  it('returns the very document when nothing changes', () => {
+  it('returns the same document when nothing changes', () => {
     const document = { a: { b: 1 }, c: 2 };
     expect(applyMergePatch(document, { a: { b: 1 }, c: 2, d: null })).toBe(document);
   });
@@ -39,7 +39,7 @@ describe('createMergePatch', () => {
     expect(createMergePatch({ a: { b: [1] } }, { a: { b: [1] } })).toBeUndefined();
   });
 
-  it('names only what differs', () => {
+  it('contains only what differs', () => {
     expect(createMergePatch({ a: 1, b: { c: 1, d: 2 }, e: [1] }, { a: 1, b: { c: 2 }, e: [1, 2] })).toEqual({
       b: { c: 2, d: null },
       e: [1, 2],

@@ -147,7 +147,7 @@ describe('applyStrategicMergePatch', () => {
     ],
     ['orders without changing', { '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }] }, 'b:b c:c a:a d:d'],
     ['replaces an object by directive', { $patch: 'replace', containers: [{ name: 'o', image: 'o' }] }, 'o:o'],
-  ])('%s', (_, patch, expected) => {
+  ])('applies the patch: %s', (_, patch, expected) => {
     expect(images(patch)).toBe(expected);
   });
 
@@ -186,7 +186,7 @@ describe('applyStrategicMergePatch', () => {
     expect(patched(podOf({ volumes: [volume] })).volumes[0]).toEqual({ name: 'v', secret: { secretName: 's' } });
   });
 
-  it('takes nulls as removal and forgets those that remove nothing', () => {
+  it('treats null as removal and drops nulls that remove nothing', () => {
     const pod = patched(
       podOf({ nodeSelector: { a: null, b: 'c', n: null }, volumes: [{ name: 'w', configMap: null }] }),
     );
@@ -211,7 +211,7 @@ describe('applyStrategicMergePatch', () => {
     expect(withAffinity).not.toHaveProperty('affinity');
   });
 
-  it('merges what the schema does not know like a merge patch', () => {
+  it('merges fields unknown to the schema like a merge patch', () => {
     expect(applyStrategicMergePatch({ x: { a: 1, l: [{ name: 'a' }] } }, { x: { b: 2, l: [] } }, schema)).toEqual({
       x: { a: 1, b: 2, l: [] },
     });
@@ -248,13 +248,13 @@ describe('applyStrategicMergePatch', () => {
     expect(() => patched(patch)).toThrowError(expect.objectContaining({ status, message }));
   });
 
-  it('refuses patches that are no objects, and ignores null', () => {
+  it('refuses patches that are not objects and ignores null', () => {
     expect(() => applyStrategicMergePatch({}, [], schema)).toThrowError(PatchError);
     expect(applyStrategicMergePatch(live as JsonValue, null, schema)).toBe(live);
   });
 });
 
-describe('long lists', () => {
+describe('patches of long lists', () => {
   const schema: Schema = { type: 'object', properties: { spec: podSpec } };
   let looked = 0;
   /** An element that counts reads of its merge key. */
@@ -282,7 +282,7 @@ describe('long lists', () => {
     ['deleted', (n: number) => ({ volumes: elements(n, { $patch: 'delete' }) })],
     ['ordered', (n: number) => ({ '$setElementOrder/volumes': elements(n).reverse(), volumes: [] })],
     ['replaced', (n: number) => ({ volumes: [{ $patch: 'replace' }, ...elements(n)] })],
-  ])('are %s in about as many steps as they have elements', (_, patchOf) => {
+  ])('long lists are %s in about as many steps as they have elements', (_, patchOf) => {
     const steps = (count: number): number => looks({ volumes: elements(count) }, patchOf(count) as JsonObject);
     expect(steps(4000)).toBeLessThan(6 * steps(1000));
   });

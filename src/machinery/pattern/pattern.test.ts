@@ -39,12 +39,12 @@ describe('a pattern matched in linear time', () => {
     ['i', 'HeLLo', 'hello'],
     ['i', '[^h]', 'Hh'],
     ['s', 'a.b', 'a\nb'],
-  ])('with the flag %s, %s in %j', (flag, source, text) => {
+  ])('with the flag %s, %s matches in %j as in JavaScript', (flag, source, text) => {
     const found = new LinearPattern(source, { ignoreCase: flag === 'i', dotAll: flag === 's' }).test(text);
     expect(found).toBe(new RegExp(source, flag).test(text));
   });
 
-  it('replaces one or all', () => {
+  it('replaces one match or all', () => {
     const pattern = new LinearPattern('(\\w)(\\w)');
     const swap = ({ groups }: { groups: readonly (string | undefined)[] }): string => `${groups[2]}${groups[1]}`;
     expect(pattern.replace('abcd e', swap)).toBe('bacd e');
@@ -52,7 +52,7 @@ describe('a pattern matched in linear time', () => {
     expect(new LinearPattern('x*').replace('ab', () => '-', 'all')).toBe('ab'.replace(/x*/g, '-'));
   });
 
-  it.each(['(a+)+$', '^(a|a)*$', '(.*)*x', '(a|b|ab)*c', '(((a*)*)*)*b'])('%s ends on a long text', (source) => {
+  it.each(['(a+)+$', '^(a|a)*$', '(.*)*x', '(a|b|ab)*c', '(((a*)*)*)*b'])('%s finishes on a long text', (source) => {
     expect(new LinearPattern(source).test(`${'a'.repeat(20_000)}!`)).toBe(false);
   });
 
@@ -69,13 +69,13 @@ describe('a pattern matched in linear time', () => {
     expect(() => new LinearPattern(source)).toThrow(message);
   });
 
-  it('gives up, and says so, rather than taking seconds', () => {
+  it('fails with an error rather than taking seconds', () => {
     const pattern = new LinearPattern(`(${'a?'.repeat(500)})*b`);
     expect(() => pattern.test('a'.repeat(1_000_000))).toThrow('takes too long');
   });
 });
 
-describe('a pattern of a shell', () => {
+describe('a shell pattern', () => {
   it.each([
     ['*.yaml', 'a.yaml', true],
     ['*.yaml', 'a.yml', false],
@@ -88,7 +88,7 @@ describe('a pattern of a shell', () => {
     ['', '', true],
     ['*', '', true],
     ['a.b', 'axb', false],
-  ])('%s and %j: %s', (pattern, text, fits) => {
+  ])('%s matches %j: %s', (pattern, text, fits) => {
     expect(new Glob(pattern).test(text)).toBe(fits);
   });
 
@@ -97,7 +97,7 @@ describe('a pattern of a shell', () => {
     expect(new Glob('/etc/*/b', { beyond: false }).test('/etc/a/b')).toBe(true);
   });
 
-  it('finds the shortest and the longest beginning and end', () => {
+  it('finds the shortest and the longest matching beginning and end', () => {
     const glob = new Glob('*/');
     expect(glob.prefix('/a/b/c', 'shortest')).toBe(1);
     expect(glob.prefix('/a/b/c', 'longest')).toBe(5);
@@ -106,17 +106,17 @@ describe('a pattern of a shell', () => {
     expect(new Glob('.*').suffix('a.b.c', 'longest')).toBe(4);
   });
 
-  it('replaces the longest that fits', () => {
+  it('replaces the longest match', () => {
     expect(new Glob('b*d').replace('abcdbcd', '-', 'first')).toBe('a-');
     expect(new Glob('?').replace('abc', '-', 'all')).toBe('---');
     expect(new Glob('b').replace('abcb', '-', 'all')).toBe('a-c-');
   });
 
-  it('gives up, and says so, rather than taking seconds', () => {
+  it('fails with an error rather than taking seconds', () => {
     expect(() => new Glob('a*b').replace('a'.repeat(200_000), '', 'all')).toThrow('takes too long');
   });
 
-  it('of many stars ends on a long text', () => {
+  it('with many stars finishes on a long text', () => {
     expect(new Glob(`${'*a'.repeat(30)}b`).test('a'.repeat(50_000))).toBe(false);
   });
 });

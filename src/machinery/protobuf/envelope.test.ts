@@ -108,7 +108,7 @@ function failure(run: () => unknown): ProtobufError {
   throw new Error('expected a ProtobufError');
 }
 
-describe('decoding', () => {
+describe('decoding protobuf', () => {
   it('shows an empty message as Go would', () => {
     expect(decode(() => {})).toEqual(bare);
   });
@@ -127,7 +127,7 @@ describe('decoding', () => {
     expect(object).toEqual({ ...bare, captains: 0 });
   });
 
-  it('lets the last value of a repeated single field win, also when it is zero', () => {
+  it('keeps the last value of a repeated single field, even if it is zero', () => {
     const object = decode((writer) => {
       for (const crew of [7, 0]) {
         writer.tag(2, 0);
@@ -141,7 +141,7 @@ describe('decoding', () => {
     expect(object).toEqual({ ...bare, captains: 2 });
   });
 
-  it('merges a message that comes twice', () => {
+  it('merges a message that occurs twice', () => {
     const object = decode((writer) => {
       writer.tag(4, 2);
       writer.bytes(Uint8Array.of(0x08, 5));
@@ -161,7 +161,7 @@ describe('decoding', () => {
     expect(object).toEqual({ ...bare, depths: [1, 2, 300] });
   });
 
-  it('skips fields it does not know', () => {
+  it('skips unknown fields', () => {
     const object = decode((writer) => {
       writer.tag(900, 0);
       writer.signed(-1);
@@ -177,7 +177,7 @@ describe('decoding', () => {
     expect(object).toEqual({ ...bare, name: 'Argo' });
   });
 
-  it('gives map entries without key or value their zero', () => {
+  it('gives map entries without key or value their zero value', () => {
     const object = decode((writer) => {
       writer.tag(7, 2);
       writer.bytes(new Uint8Array(0));
@@ -187,7 +187,7 @@ describe('decoding', () => {
     expect(object).toEqual({ ...bare, cargo: { '': '0' }, notes: { k: '' } });
   });
 
-  it('keeps a map key named __proto__ a plain member', () => {
+  it('treats a map key named __proto__ as a plain member', () => {
     const bytes = encodeKubernetesProtobuf(
       JSON.parse('{"apiVersion":"sea/v1","kind":"Boat","notes":{"__proto__":"polluted"}}') as JsonObject,
       registry,
@@ -232,7 +232,7 @@ describe('decoding', () => {
   });
 });
 
-describe('refusing', () => {
+describe('refusing protobuf', () => {
   const cases: [string, () => unknown, string][] = [
     [
       'bytes without the magic',
@@ -335,13 +335,13 @@ describe('refusing', () => {
     ],
   ];
 
-  it.each(cases)('%s', (_name, run, message) => {
+  it.each(cases)('refuses as malformed: %s', (_name, run, message) => {
     const error = failure(run);
     expect(error.message).toBe(message);
     expect(error.reason).toBe('malformed');
   });
 
-  it('an unknown kind, in a way of its own', () => {
+  it('reports an unknown kind with a reason of its own', () => {
     const error = failure(() => decode(() => {}, { kind: 'Raft' }));
     expect(error).toSatisfy(isUnregisteredKind);
     expect(error.message).toBe('protobuf: no protobuf table for sea/v1, Kind=Raft');
@@ -357,7 +357,7 @@ describe('refusing', () => {
     [{ built: 'today' }, 'protobuf: Boat.built must be an RFC 3339 time'],
     [{ sealed: 'yes' }, 'protobuf: Hull.sealed must be a boolean'],
     [{ ports: [1.5] }, 'protobuf: Boat.ports must be a 32-bit integer or a string'],
-  ])('to encode %j', (members, message) => {
+  ])('refuses to encode %j', (members, message) => {
     const object = { apiVersion: 'sea/v1', kind: 'Boat', ...members };
     expect(failure(() => encodeKubernetesProtobuf(object, registry)).message).toBe(message);
   });
@@ -387,7 +387,7 @@ function manyBerths(writer: WireWriter): void {
   writer.raw(many);
 }
 
-describe('round trip', () => {
+describe('encoding and decoding', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 12 });
   const optional = { requiredKeys: [] };
   const ropes = fc.record(
@@ -418,7 +418,7 @@ describe('round trip', () => {
     optional,
   );
 
-  it('brings back every object', () => {
+  it('returns every object unchanged', () => {
     fc.assert(
       fc.property(boats, (members) => {
         const object = asJson({ ...bare, ...members });
@@ -432,7 +432,7 @@ describe('round trip', () => {
     );
   });
 
-  it('drops what a varint holds beyond 64 bits', () => {
+  it('drops the bits of a varint beyond 64', () => {
     const object = decode((writer) => {
       writer.tag(2, 0);
       writer.raw(Uint8Array.of(0x87, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7e));
@@ -440,7 +440,7 @@ describe('round trip', () => {
     expect(object).toEqual({ ...bare, crew: 7 });
   });
 
-  it('keeps the largest integers on their side of zero', () => {
+  it('keeps the sign of the largest integers', () => {
     for (const crew of [2 ** 63, -(2 ** 63), Number.MAX_SAFE_INTEGER, -1]) {
       const bytes = encodeKubernetesProtobuf({ apiVersion: 'sea/v1', kind: 'Boat', crew }, registry);
       expect(decodeKubernetesProtobuf(bytes, registry).object['crew']).toBe(crew);

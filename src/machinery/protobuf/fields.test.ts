@@ -23,7 +23,7 @@ describe('protobuf messages without a description', () => {
     ]);
   });
 
-  it('have numbers of fixed size too', () => {
+  it('may have numbers of fixed size', () => {
     const message = Buffer.from([0x09, 1, 0, 0, 0, 0, 0, 0, 0, 0x15, 2, 0, 0, 0]);
     expect([...readRawFields(message)]).toEqual([
       { number: 1, value: 1n },

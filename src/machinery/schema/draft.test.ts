@@ -35,7 +35,7 @@ describe('pruneUnknownFields', () => {
       { emb: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' }, spec: { a: 1 } } },
       ['spec.emb.metadata.foo'],
     ],
-  ])('%s', (_name, spec, expected, paths) => {
+  ])('prunes as expected: %s', (_name, spec, expected, paths) => {
     const draft = object(clone(spec));
     expect(pruneUnknownFields(draft, probeSchema)).toEqual(paths);
     expect(draft).toEqual(object(expected));
@@ -47,13 +47,13 @@ describe('pruneUnknownFields', () => {
     expect(draft).toEqual({ apiVersion: 'a', kind: 'b', metadata: { anything: 1 } });
   });
 
-  it('empties objects in a map of anything, as upstream', () => {
+  it('empties objects in a map of anything, as upstream does', () => {
     const draft = { map: { a: { b: 1 }, c: 1 } };
     pruneUnknownFields(draft, { type: 'object', properties: { map: { type: 'object', additionalProperties: true } } });
     expect(draft).toEqual({ map: { a: {}, c: 1 } });
   });
 
-  it('leaves nothing to prune the second time', () => {
+  it('prunes nothing the second time', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('replicas', 'def', 'plain', 'free', 'zz'), jsonValues()), (spec) => {
         const draft = object(spec as JsonObject);
@@ -103,7 +103,7 @@ describe('applySchemaDefaults', () => {
       { mode: 'auto', maybe: null, made: { port: 80 } },
     ],
     ['leaves what is there', { mode: 'off' }, { mode: 'off', maybe: 'x', made: { port: 80 } }],
-  ])('%s', (_name, draft, expected) => {
+  ])('applies defaults as expected: %s', (_name, draft, expected) => {
     applySchemaDefaults(draft, schema);
     expect(draft).toEqual(expected);
   });
@@ -130,7 +130,7 @@ describe('applySchemaDefaults', () => {
 });
 
 describe('pruneMetadata', () => {
-  it('removes what ObjectMeta does not know', () => {
+  it('removes fields unknown to ObjectMeta', () => {
     const draft = { metadata: { name: 'x', foo: 1, ownerReferences: [{ name: 'o', bar: 1 }] } };
     expect(pruneMetadata(draft)).toEqual({ unknownFields: ['metadata.foo', 'metadata.ownerReferences[0].bar'] });
     expect(draft).toEqual({ metadata: { name: 'x', ownerReferences: [{ name: 'o' }] } });
@@ -169,7 +169,7 @@ describe('checkTypes', () => {
     [{ spec: { byte: '%' } }, 'spec.byte: byte, not string'],
     [{ spec: [] }, 'spec: object, not array'],
     [{ spec: { whatever: 1 } }, undefined],
-  ])('%j', (value, expected) => {
+  ])('checks the types of %j', (value, expected) => {
     const mismatch = checkTypes(value, probeSchema);
     expect(mismatch && `${mismatch.path}: ${mismatch.expected}, not ${mismatch.found}`).toBe(expected);
   });

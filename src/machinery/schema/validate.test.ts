@@ -265,7 +265,7 @@ describe('validateAgainstSchema', () => {
     expect(errorsOf(spec)).toEqual([]);
   });
 
-  it('names the whole object when something at its root is missing', () => {
+  it('names the whole object when a field at its root is missing', () => {
     expect(validateAgainstSchema({}, schema).map(formatFieldError)).toEqual(['spec: Required value']);
   });
 
@@ -276,7 +276,7 @@ describe('validateAgainstSchema', () => {
     ]);
   });
 
-  it('never throws on a pattern that is not one', () => {
+  it('never throws on an invalid pattern', () => {
     const broken: Schema = { type: 'string', pattern: '(' };
     expect(validateAgainstSchema('x', broken).map(formatFieldError)).toEqual([
       '<nil>: Invalid value: "x":  in body should match \'(, but pattern is invalid: error parsing regexp: missing closing ): `(`\'',
@@ -336,7 +336,7 @@ describe('validation of updates', () => {
         '<nil>: Invalid value: "": "spec.oneo" must validate one and only one schema (oneOf). Found 2 valid alternatives',
       ],
     ],
-  ])('%s', (_name, old, spec, expected) => {
+  ])('reports the expected errors: %s', (_name, old, spec, expected) => {
     expect(errorsOf(spec, old)).toEqual(expected);
   });
 });

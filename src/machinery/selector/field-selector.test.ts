@@ -67,7 +67,7 @@ describe('field requirements', () => {
     expect(on({ b: '1' })).toBe(false);
   });
 
-  it('tell the one value they allow', () => {
+  it('report the one value they allow', () => {
     const requirements = parseFieldSelector('a=1,b!=2');
     expect(exactFieldValue(requirements, 'a')).toBe('1');
     expect(exactFieldValue(requirements, 'b')).toBeUndefined();

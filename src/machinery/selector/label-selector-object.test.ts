@@ -10,7 +10,7 @@ describe('labelSelectorFromObject', () => {
     expect(labelSelectorFromObject({ matchLabels: {}, matchExpressions: [] }).empty).toBe(true);
   });
 
-  it('demands all labels and all expressions', () => {
+  it('requires all labels and all expressions', () => {
     const selector = labelSelectorFromObject({
       matchLabels: { app: 'web' },
       matchExpressions: [
@@ -27,7 +27,7 @@ describe('labelSelectorFromObject', () => {
     expect(selector.matches({ tier: 'a', zone: '1' })).toBe(false);
   });
 
-  it('refuses an operator that does not exist', () => {
+  it('refuses an unknown operator', () => {
     const selector = { matchExpressions: [{ key: 'a', operator: 'constructor', values: ['1'] }] };
     expect(() => labelSelectorFromObject(selector)).toThrow('"constructor" is not a valid label selector operator');
     expect(formatLabelSelectorObject(selector)).toBe('<error>');
@@ -40,7 +40,7 @@ describe('labelSelectorFromObject', () => {
 });
 
 describe('validateLabelSelector', () => {
-  it('names every problem at its place', () => {
+  it('reports every problem at its place', () => {
     const errors = validateLabelSelector(
       {
         matchLabels: { 'a b': '-' },
@@ -67,7 +67,7 @@ describe('validateLabelSelector', () => {
     ]);
   });
 
-  it('accepts what is absent or right', () => {
+  it('accepts a selector that is absent or valid', () => {
     expect(validateLabelSelector(undefined, 'x')).toEqual([]);
     expect(validateLabelSelector({ matchExpressions: [{ key: 'a.b/c', operator: 'In', values: [''] }] }, 'x')).toEqual(
       [],

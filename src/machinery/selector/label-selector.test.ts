@@ -93,11 +93,11 @@ describe('parseLabelSelector', () => {
     [' a = b , c ', { a: 'b', c: '1' }, true],
     ['constructor', {}, false],
     ['toString notin (x)', {}, true],
-  ] as [string, Record<string, string>, boolean][])('%j on %j is %s', (text, labels, expected) => {
+  ] as [string, Record<string, string>, boolean][])('%j matches %j: %s', (text, labels, expected) => {
     expect(parseLabelSelector(text).matches(labels)).toBe(expected);
   });
 
-  it('treats absent labels as none', () => {
+  it('treats absent labels as no labels', () => {
     expect(parseLabelSelector('!a').matches(undefined)).toBe(true);
     expect(parseLabelSelector('a').matches(undefined)).toBe(false);
   });
@@ -152,7 +152,7 @@ describe('a compiled label selector', () => {
     );
   });
 
-  it('never fails otherwise than with 400', () => {
+  it('never fails with anything but 400', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'ab=!(),<> in@'), maxLength: 12 }), (text) => {
         try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { printable, printableJson, printableLine } from './printable.ts';
 
-describe('text of others', () => {
+describe('text from others', () => {
   it.each([
     ['colours', '\u001b[31mred\u001b[0m', 'red'],
     ['a cleared screen', 'a\u001b[2J\u001b[Hb', 'ab'],
@@ -14,11 +14,11 @@ describe('text of others', () => {
     ['a line written over', 'good\rbad\b\u007f', 'goodbad'],
     ['text turned around', 'a\u202eb\u2066c', 'abc'],
     ['what is harmless', 'Größe 3 µs\n\t* ✓', 'Größe 3 µs\n\t* ✓'],
-  ])('loses %s', (_what, text, left) => {
+  ])('is printed without %s', (_what, text, left) => {
     expect(printable(text)).toBe(left);
   });
 
-  it('takes time in proportion to its length', () => {
+  it('is cleaned in time proportional to its length', () => {
     const steps = (text: string): number => printable(text).length;
     expect(steps('\u001b]'.repeat(200_000))).toBe(0);
     expect(steps('\u001b['.repeat(200_000))).toBe(0);
@@ -28,7 +28,7 @@ describe('text of others', () => {
     expect(printableLine('a \n\t b\r\nc')).toBe('a b c');
   });
 
-  it('is the same value in JSON, with nothing to act upon', () => {
+  it('remains the same value in JSON, without control characters', () => {
     const value = { a: '\u001b[31m\u009b31m\u202e ok' };
     const json = printableJson(JSON.stringify(value));
     expect(JSON.parse(json)).toEqual(value);

@@ -8,7 +8,7 @@ describe('trimTrailing', () => {
     ['///', '/', ''],
     ['', '/', ''],
     ['It failed. \n', sentenceEnd, 'It failed'],
-  ])('%j without %j', (text, characters, expected) => {
+  ])('trims %j by %j', (text, characters, expected) => {
     expect(trimTrailing(text, characters)).toBe(expected);
   });
 });

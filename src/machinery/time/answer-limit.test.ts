@@ -25,7 +25,7 @@ function lateClock() {
   return { clock, wakeAfter, pending: () => timers.size };
 }
 
-test('silence is told when the time is up', () => {
+test('reports silence when the time is up', () => {
   const { clock, wakeAfter } = lateClock();
   let told = 0;
   limitAnswer(clock, 6_000, () => told++);
@@ -35,7 +35,7 @@ test('silence is told when the time is up', () => {
   expect(told).toBe(1);
 });
 
-test('who did not listen listens for that much longer', () => {
+test('extends the limit when the process itself was not listening', () => {
   const { clock, wakeAfter } = lateClock();
   let told = 0;
   limitAnswer(clock, 6_000, () => told++);
@@ -47,7 +47,7 @@ test('who did not listen listens for that much longer', () => {
   expect(told).toBe(1);
 });
 
-test('a night in sleep is no reason to wait for a day', () => {
+test('does not wait for a day after a night asleep', () => {
   const { clock, wakeAfter } = lateClock();
   let told = 0;
   limitAnswer(clock, 6_000, () => told++);
@@ -56,7 +56,7 @@ test('a night in sleep is no reason to wait for a day', () => {
   expect(told).toBe(1);
 });
 
-test('an answer ends both waits', () => {
+test('ends both waits when an answer comes', () => {
   const { clock, wakeAfter, pending } = lateClock();
   const answered = limitAnswer(clock, 6_000, () => expect.unreachable());
   wakeAfter(9_000);

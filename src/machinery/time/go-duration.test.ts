@@ -42,7 +42,7 @@ describe('durations of Go', () => {
     'NaNs',
     '2562047h47m16.854775808s',
     `${'9'.repeat(2000)}s`,
-  ])('%j is none', (text) => {
+  ])('%j is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined();
     expect(parseDurationNanos(text)).toBeUndefined();
   });

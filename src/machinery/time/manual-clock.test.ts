@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from './clock.ts';
 
 describe('ManualClock', () => {
-  it('fires timers in order of their due time, then of their making, and none that was cancelled', async () => {
+  it('fires timers by due time, then by creation, and none that were cancelled', async () => {
     const plan = fc.array(fc.record({ ms: fc.nat(50), isCancelled: fc.boolean() }), { maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(plan, async (timers) => {
@@ -26,7 +26,7 @@ describe('ManualClock', () => {
     );
   });
 
-  it('stands at a timer while it fires, and fires what that sets within the same move', async () => {
+  it('stands at a timer while it fires, and fires the timers it sets within the same move', async () => {
     const clock = new ManualClock(1_000);
     const seen: number[] = [];
     clock.after(10, () => {
@@ -40,7 +40,7 @@ describe('ManualClock', () => {
     expect(clock.untilNext()).toBe(60);
   });
 
-  it('takes a cancellation of a timer that has fired for what it is: nothing', async () => {
+  it('ignores a cancellation of a timer that has fired', async () => {
     const clock = new ManualClock(0);
     const cancel = clock.after(1, () => {});
     let fired = false;
@@ -54,7 +54,7 @@ describe('ManualClock', () => {
     expect(fired).toBe(true);
   });
 
-  it('forgets what was cancelled', async () => {
+  it('forgets cancelled timers', async () => {
     const clock = new ManualClock(0);
     for (let index = 0; index < 10_000; index++) clock.after(1_000_000, () => {})();
     expect(clock.untilNext()).toBeUndefined();

@@ -28,7 +28,7 @@ describe('a schedule', () => {
     expect(show(schedule(text, zone).next(at(after)))).toBe(next);
   });
 
-  it('finds the last moment that was missed without looking at all of them', () => {
+  it('finds the last missed moment without looking at all of them', () => {
     const minutely = schedule('* * * * *');
     expect(show(minutely.latest(at('2020-01-01T00:00:00Z'), at('2026-01-01T00:00:30Z')))).toBe(
       '2026-01-01T00:00:00.000Z',
@@ -43,12 +43,12 @@ describe('a schedule', () => {
     );
   });
 
-  it('says what it cannot read', () => {
+  it('reports what it cannot read', () => {
     expect(parseSchedule('* * *')).toContain('expected exactly 5 fields');
     expect(parseSchedule('* * * * *', 'Nowhere/City')).toBe('unknown time zone Nowhere/City');
   });
 
-  it('comes after the moment asked for, at a moment that fits, and never skips one', () => {
+  it('comes after the given moment, at a moment that fits, and never skips one', () => {
     const part = (max: number): fc.Arbitrary<string> =>
       fc.oneof(
         fc.constant('*'),
@@ -85,7 +85,7 @@ describe('the next time of a schedule', () => {
     expect(new Date(nextCronTime(spec, from) ?? 0).toISOString()).toBe(expected.replace('Z', '.000Z'));
   });
 
-  it('counts intervals from the moment given, and knows days that never come', () => {
+  it('counts intervals from the given moment and recognizes days that never come', () => {
     expect(nextCronTime('@every 90s', from)).toBe(from + 90_000);
     expect(nextCronTime('0 0 30 2 *', from)).toBeUndefined();
   });

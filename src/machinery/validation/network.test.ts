@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ipFamily, ipToBigInt } from '../net/ip.ts';
 import { checkCidr, checkIp, cidrStrictlyContains, nonSpecialIpProblems } from './network.ts';
 
-describe('addresses', () => {
+describe('validation of addresses', () => {
   it.each([
     ['10.9.8.7', 'IPv4'],
     ['2001:db8::ffff', 'IPv6'],
@@ -12,7 +12,7 @@ describe('addresses', () => {
     ['1.2.3', undefined],
     ['fe80::1%eth0', undefined],
     ['', undefined],
-  ])('%j is %s', (address, family) => {
+  ])('%j has the IP family %s', (address, family) => {
     expect(ipFamily(address)).toBe(family);
     expect(checkIp(address)).toHaveLength(family === undefined ? 1 : 0);
   });
@@ -24,11 +24,11 @@ describe('addresses', () => {
     ['10.0.0.0', false],
     ['10.0.0.0/08', false],
     ['10.0.0.0/-1', false],
-  ])('%j as a CIDR: %s', (cidr, valid) => {
+  ])('%j is a valid CIDR: %s', (cidr, valid) => {
     expect(checkCidr(cidr)).toEqual(valid ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']);
   });
 
-  it('counts', () => {
+  it('converts addresses to integers', () => {
     expect(ipToBigInt('0.0.1.2')).toBe(258n);
     expect(ipToBigInt('::1:2')).toBe(65538n);
     expect(ipToBigInt('::ffff:1.2.3.4')).toBe(0xffff01020304n);
@@ -53,11 +53,11 @@ describe('addresses', () => {
     ['169.254.169.254', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
     ['fe80::1', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
     ['224.0.0.5', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
-  ])('%s cannot be an endpoint', (address, text) => {
+  ])('%s is refused as an endpoint', (address, text) => {
     expect(nonSpecialIpProblems(address)).toContain(text);
   });
 
-  it('lets ordinary addresses be endpoints', () => {
+  it('accepts ordinary addresses as endpoints', () => {
     expect(nonSpecialIpProblems('10.0.0.1')).toEqual([]);
     expect(nonSpecialIpProblems('2001:db8::1')).toEqual([]);
   });

@@ -21,13 +21,13 @@ describe('numbers and percentages', () => {
     expect(scaledValue(value, total, rounding)).toBe(expected);
   });
 
-  it('knows percentages from other texts', () => {
+  it('tells percentages from other texts', () => {
     expect(percentOf('50%')).toBe(50);
     expect(percentOf('50')).toBeUndefined();
     expect(percentOf(50)).toBeUndefined();
   });
 
-  it('refuses what is neither', () => {
+  it('refuses values that are neither numbers nor percentages', () => {
     expect(validateNonNegativeIntOrPercent('abc', 'x').map(formatFieldError)).toEqual([
       "x: Invalid value: \"abc\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
     ]);
@@ -58,11 +58,11 @@ describe('durations', () => {
     ['-250ms', -250],
     ['0', 0],
     ['100us', 0.1],
-  ])('%j is %d ms', (text, ms) => {
+  ])('the duration %j is %d ms', (text, ms) => {
     expect(parseDuration(text)).toBeCloseTo(ms, 9);
   });
 
-  it.each(['', '1', 'h', '1d', '1h 2m'])('%j is none', (text) => {
+  it.each(['', '1', 'h', '1d', '1h 2m'])('%j is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 
@@ -86,7 +86,7 @@ describe('paths below a root', () => {
     ['a/../b', 1],
     ['/a', 1],
     ['/../a', 2],
-  ])('%j has %i problems', (path, count) => {
+  ])('the path %j has %i problems', (path, count) => {
     expect(validateDescendingPath(path, 'x')).toHaveLength(count);
   });
 });

@@ -9,7 +9,7 @@ const problems = (meta: ObjectMeta, namespaced = true): string[] =>
 const owner: OwnerReference = { apiVersion: 'v1', kind: 'Pod', name: 'a', uid: 'u' };
 
 describe('metadata of a new object', () => {
-  it('is fine with a name and the right scope', () => {
+  it('is accepted with a name and the right scope', () => {
     expect(problems({ name: 'a', namespace: 'b', labels: { 'x/y': 'z' }, finalizers: ['x/y'] })).toEqual([]);
     expect(problems({ name: 'a' }, false)).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe('metadata of a new object', () => {
     expect(problems({ name: 'a', namespace: 'b', annotations: { x: `${annotations.x}é` } })).toHaveLength(1);
   });
 
-  it('must not name a namespace when the kind has none', () => {
+  it('must not name a namespace when the kind is cluster-scoped', () => {
     expect(problems({ name: 'a', namespace: 'b' }, false)).toEqual([
       'metadata.namespace: Forbidden: not allowed on this type',
     ]);

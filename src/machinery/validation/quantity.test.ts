@@ -59,31 +59,31 @@ describe('quantities', () => {
     [null],
     [undefined],
     [{}],
-  ])('%j is no quantity', (value) => {
+  ])('%j is not a quantity', (value) => {
     expect(parseQuantity(value)).toBeUndefined();
   });
 
-  it('compares by amount, not by writing', () => {
+  it('are compared by amount, not by spelling', () => {
     expect(compareQuantities('1Gi', '1024Mi')).toBe(0);
     expect(compareQuantities('999m', '1')).toBeLessThan(0);
     expect(compareQuantities('1G', '1Gi')).toBeLessThan(0);
     expect(compareQuantities('2', undefined)).toBeGreaterThan(0);
   });
 
-  it('adds in the notation of the first', () => {
+  it('are added in the notation of the first', () => {
     expect(addQuantities('1Gi', '512Mi')).toBe('1536Mi');
     expect(addQuantities('500m', '500m')).toBe('1');
     expect(addQuantities('0', '1Gi')).toBe('1Gi');
   });
 
-  it('counts whole and thousandth amounts, rounding up', () => {
+  it('are counted in whole and thousandth amounts, rounded up', () => {
     expect(quantityValue('1Ki')).toBe(1024);
     expect(quantityValue('1500m')).toBe(2);
     expect(quantityMilliValue('1.5')).toBe(1500);
     expect(quantityMilliValue('100u')).toBe(1);
   });
 
-  it('keeps the amount when written and read again', () => {
+  it('keep their amount when written and read again', () => {
     const suffixes = ['', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'Ki', 'Mi', 'Gi', 'Ti', 'e3', 'e-2'];
     const text = fc
       .tuple(fc.integer({ min: -9999, max: 9999 }), fc.constantFrom(...suffixes))

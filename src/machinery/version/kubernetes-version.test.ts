@@ -8,7 +8,7 @@ describe('versions of Kubernetes', () => {
     ['v1.33.0-rc.1', [1, 33, 0, '-rc.1']],
     ['v1.33.0+build.7', [1, 33, 0, '+build.7']],
     ['v1.32.6+k0s.0', [1, 32, 6, '+k0s.0']],
-  ])('%s is read', (text, [major, minor, patch, suffix]) => {
+  ])('%s is read as a version', (text, [major, minor, patch, suffix]) => {
     expect(parseKubernetesVersion(text)).toEqual({ major, minor, patch, suffix });
   });
 
@@ -26,11 +26,11 @@ describe('versions of Kubernetes', () => {
     'V1.2.3',
     'v1.-2.3',
     'latest',
-  ])('%j is none', (text) => {
+  ])('%j is not a version', (text) => {
     expect(parseKubernetesVersion(text)).toBeUndefined();
   });
 
-  it('may lack their v where that is allowed', () => {
+  it('may lack the v where that is allowed', () => {
     expect(parseKubernetesVersion(withLeadingV('1.31.2'))).toEqual(parseKubernetesVersion(withLeadingV('v1.31.2')));
   });
 

@@ -48,7 +48,7 @@ async function problemOf(promise: Promise<unknown>): Promise<CloudConfigError> {
 const single = (settings: string, cloud = 'c') =>
   cloudFromText({ text: `clouds:\n  ${cloud}:${settings}\n`, source: 'Secret ns/x', cloud });
 
-describe('where clouds are looked for', () => {
+describe('places where clouds are looked for', () => {
   it('tries the named file, then each directory with each ending', () => {
     const files = candidateFiles('clouds', places({ OS_CLIENT_CONFIG_FILE: '~/mine.yaml' }));
     expect(files.map((file) => file.replace(home, '~'))).toEqual([
@@ -68,13 +68,13 @@ describe('where clouds are looked for', () => {
     ]);
   });
 
-  it('takes the first file that is there', async () => {
+  it('takes the first file that exists', async () => {
     await put('.config/openstack/clouds.yaml', `clouds:\n  near:${password}`);
     await put('root/etc/openstack/clouds.yaml', `clouds:\n  far:${password}`);
     expect((await loadClouds(places())).names).toEqual(['near']);
   });
 
-  it('passes over a broken file and says so when the cloud is not found', async () => {
+  it('skips a broken file and reports it when the cloud is not found', async () => {
     await put('cwd/clouds.yaml', 'clouds: [unclosed');
     await put('.config/openstack/clouds.yaml', `clouds:\n  c:${password}`);
     const clouds = await loadClouds(places());
@@ -84,14 +84,14 @@ describe('where clouds are looked for', () => {
     );
   });
 
-  it('reads JSON', async () => {
+  it('reads JSON files', async () => {
     const cloud = { auth: { auth_url: 'http://k/v3', token: 't', project_id: 'p' } };
     await put('cwd/clouds.json', JSON.stringify({ clouds: { c: cloud } }));
     const config = await (await loadClouds(places())).cloud();
     expect(config.credential).toEqual({ method: 'token', token: 't' });
   });
 
-  it('lays secure.yaml over clouds.yaml', async () => {
+  it('merges secure.yaml over clouds.yaml', async () => {
     await put('cwd/clouds.yaml', `clouds:\n  c:${password.replace('pw', 'wrong')}\n    region_name: R`);
     await put('.config/openstack/secure.yaml', 'clouds:\n  c:\n    auth:\n      password: right');
     const config = await (await loadClouds(places())).cloud('c');
@@ -100,13 +100,13 @@ describe('where clouds are looked for', () => {
   });
 });
 
-describe('which cloud is chosen', () => {
-  it('takes the only one', async () => {
+describe('choice of a cloud', () => {
+  it('takes the only cloud', async () => {
     await put('cwd/clouds.yaml', `clouds:\n  only:${password}`);
     expect((await (await loadClouds(places())).cloud()).name).toBe('only');
   });
 
-  it('does not choose among several', async () => {
+  it('does not choose among several clouds', async () => {
     await put('cwd/clouds.yaml', `clouds:\n  a:${password}\n  b:${password}`);
     const { message } = await problemOf((await loadClouds(places())).cloud());
     expect(message).toContain('several clouds (a, b)');
@@ -119,7 +119,7 @@ describe('which cloud is chosen', () => {
     expect([config.name, config.region]).toEqual(['b', 'R2']);
   });
 
-  it('says what to do when there is nothing', async () => {
+  it('says what to do when no cloud is configured', async () => {
     const { message } = await problemOf((await loadClouds(places())).cloud());
     expect(message).toMatch(/no cloud is configured; write a clouds\.yaml/);
   });
@@ -139,7 +139,7 @@ describe('the OS_* variables', () => {
     OS_TEST_TIMEOUT: '5',
   };
 
-  it('describe a cloud called envvars, which is the default one', async () => {
+  it('describe a cloud called envvars, which is the default', async () => {
     await put('cwd/clouds.yaml', `clouds:\n  a:${password}`);
     const clouds = await loadClouds(places(env));
     expect(clouds.names).toEqual(['a', 'envvars']);
@@ -155,7 +155,7 @@ describe('the OS_* variables', () => {
     });
   });
 
-  it('describe none when they only choose', async () => {
+  it('describe no cloud when they only choose one', async () => {
     await put('cwd/clouds.yaml', `clouds:\n  a:${password}`);
     expect((await loadClouds(places({ OS_CLOUD: 'a', OS_REGION_NAME: 'R' }))).names).toEqual(['a']);
   });
@@ -166,7 +166,7 @@ describe('the OS_* variables', () => {
   });
 });
 
-describe('spellings', () => {
+describe('spellings in clouds.yaml', () => {
   it.each([
     [
       'tenant_name for project_name',
@@ -229,7 +229,7 @@ describe('spellings', () => {
     expect(byName.credential).toEqual({ method: 'applicationCredential', name: 'n', user: { id: 'u' }, secret: 's' });
   });
 
-  it('warns of keys given twice and lets the last one count', async () => {
+  it('warns of duplicate keys and uses the last one', async () => {
     const config = await single(
       '\n    auth:\n      auth_url: http://k\n      project_name: first\n      user_id: u\n      password: x\n      domain_name: D\n      project_name: second',
     );
@@ -239,7 +239,7 @@ describe('spellings', () => {
     ]);
   });
 
-  it('understands old names of interfaces, time limits and settings of services', async () => {
+  it('understands old names of interfaces, time limits and service settings', async () => {
     const config = await single(`${password}
     endpoint_type: internalURL
     compute_timeout: 20
@@ -260,7 +260,7 @@ describe('spellings', () => {
 });
 
 describe('profiles and regions', () => {
-  it('takes what a public cloud has in common', async () => {
+  it('applies the shared settings of a public cloud', async () => {
     await put(
       'cwd/clouds.yaml',
       'clouds:\n  c:\n    profile: citycloud\n    region_name: Kna1\n    auth: {username: u, password: x, project_id: p, user_domain_name: D}',
@@ -282,7 +282,7 @@ describe('profiles and regions', () => {
     expect(await clouds.cloud('c', { region: 'two' })).toMatchObject({ region: 'two' });
   });
 
-  it('lets a region bring settings of its own', async () => {
+  it('lets a region bring its own settings', async () => {
     const text = `clouds:\n  c:${password}\n    regions:\n    - name: a\n    - name: b\n      values:\n        auth: {project_name: pb}\n        interface: admin`;
     const config = await cloudFromText({ text, source: 's', cloud: 'c', region: 'b' });
     expect(config).toMatchObject({ region: 'b', interfaces: ['admin'], scope: { project: { name: 'pb' } } });
@@ -296,23 +296,23 @@ describe('profiles and regions', () => {
     );
   });
 
-  it('says that a cloud is closed', async () => {
+  it('reports that a cloud of a profile no longer exists', async () => {
     const { message } = await problemOf(single('\n    profile: betacloud\n    auth: {user_id: u, password: x}'));
     expect(message).toContain('no longer exists');
   });
 });
 
-describe('trust', () => {
+describe('TLS settings', () => {
   const certificate = '-----BEGIN CERTIFICATE-----\nnot one\n-----END CERTIFICATE-----';
 
-  it('takes PEM in place of a path and checks it', async () => {
+  it('accepts PEM in place of a path and checks it', async () => {
     const text = `clouds:\n  c:${password}\n    cacert: |\n      ${certificate.replaceAll('\n', '\n      ')}`;
     const error = await problemOf(cloudFromText({ text, source: 's', cloud: 'c' }));
     expect(error.key).toBe('cacert');
     expect(error.message).toContain('is not a PEM bundle of certificates');
   });
 
-  it('does not read files that a Secret names', async () => {
+  it('does not read files named by a Secret', async () => {
     const config = await single(`${password}\n    cacert: /etc/passwd`);
     expect(config.tls).toEqual({ ca: undefined, cert: undefined, key: undefined, verify: true });
     expect(config.warnings).toEqual(['Secret ns/x: cloud "c": cacert names a file, which is not read from here']);
@@ -330,7 +330,7 @@ describe('trust', () => {
     });
   });
 
-  it('names the file that is missing', async () => {
+  it('names the missing file', async () => {
     await put('cwd/clouds.yaml', `clouds:\n  c:${password}\n    cacert: nope.pem`);
     const { message } = await problemOf((await loadClouds(places())).cloud());
     expect(message).toMatch(
@@ -338,12 +338,12 @@ describe('trust', () => {
     );
   });
 
-  it('lets insecure win', async () => {
+  it('turns verification off when insecure is set', async () => {
     expect((await single(`${password}\n    insecure: "true"`)).tls.verify).toBe(false);
   });
 });
 
-describe('what is wrong is said with file, cloud and key', () => {
+describe('configuration errors with file, cloud and key', () => {
   it.each([
     ['auth: {username: u, password: x}', 'auth.user_domain_name', /is missing; give the domain/],
     ['auth: {user_id: u}', 'auth.password', /is missing/],
@@ -367,14 +367,14 @@ describe('what is wrong is said with file, cloud and key', () => {
       /not a number of seconds/,
     ],
     ['regions: [{nome: x}]\n    auth: {auth_url: http://k, user_id: u, password: x}', 'regions', /is not a region/],
-  ])('%s', async (settings, key, message) => {
+  ])('reports %s', async (settings, key, message) => {
     const error = await problemOf(single(`\n    ${settings}`));
     expect(error).toMatchObject({ file: 'Secret ns/x', cloud: 'c', key });
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain('\n');
   });
 
-  it('never repeats a password, whatever else is wrong', async () => {
+  it('never repeats a password in any error', async () => {
     const word = fc.stringMatching(/^[a-z]{12}$/);
     const broken = fc.constantFrom(
       'auth_url: 1',

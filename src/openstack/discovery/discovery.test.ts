@@ -23,7 +23,7 @@ describe('serviceUrls', () => {
     ['volume', 'http://c:8776/v2/PID', 'http://c:8776/v3/PID', 'http://c:8776/v3/'],
     ['load-balancer', 'http://o:9876', 'http://o:9876/v2.0', 'http://o:9876/'],
     ['load-balancer', 'http://o/v9/lb', 'http://o/v9/lb/v2.0', 'http://o/v9/lb/'],
-  ])('%s at %s', (service, endpoint, resources, versions) => {
+  ])('gives the URLs of %s at %s', (service, endpoint, resources, versions) => {
     expect(serviceUrls(service, endpoint, 'PID')).toEqual({ resources, versions });
   });
 });
@@ -51,7 +51,7 @@ describe('version documents', () => {
 });
 
 describe('microversions', () => {
-  it('of an old cloud are used as far as they go', async () => {
+  it('are used as far as an old cloud supports them', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /compute/v2.1/', { json: { version: { id: 'v2.1', version: '2.60', min_version: '2.1' } } });
     const { compute } = cloud.connect();
@@ -69,13 +69,13 @@ describe('microversions', () => {
     );
   });
 
-  it('of a cloud that is too old are refused with a reason', async () => {
+  it('are refused with a reason when the cloud is too old', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /compute/v2.1/', { json: { version: { id: 'v2.1', version: '2.12', min_version: '2.1' } } });
     expect((await failureOf(cloud.connect().compute.servers.get('x'))).message).toMatch(/up to 2\.12, at least 2\.37/);
   });
 
-  it('can be set in clouds.yaml, which spares the question', async () => {
+  it('can be set in clouds.yaml, which saves the version request', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /compute/v2.1/limits', { json: { limits: { absolute: { maxTotalCores: 5 } } } });
     await cloud.connect({}, { services: { compute: { microversion: '2.60' } } }).compute.limits();
@@ -83,7 +83,7 @@ describe('microversions', () => {
     expect(cloud.log).not.toContain('GET /compute/v2.1/');
   });
 
-  it('tell which minor version octavia has', async () => {
+  it('give the minor version of octavia', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /load-balancer/', { json: { versions: [{ id: 'v2.0' }, { id: 'v2.12', status: 'CURRENT' }] } });
     const { loadBalancer } = cloud.connect();
@@ -92,7 +92,7 @@ describe('microversions', () => {
     expect(cloud.log.filter((line) => line === 'GET /load-balancer/')).toHaveLength(1);
   });
 
-  it('are asked for again after a failure', async () => {
+  it('are requested again after a failure', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /compute/v2.1/', { status: 500, json: {} });
     const { compute } = cloud.connect();

@@ -25,7 +25,7 @@ const id = { 'x-openstack-request-id': 'req-42' };
 const glancePage = (status: string, message: string): string =>
   `<html>\n <head>\n  <title>${status}</title>\n </head>\n <body>\n  <h1>${status}</h1>\n  ${message}<br /><br />\n\n\n\n </body>\n</html>`;
 
-describe('the cure', () => {
+describe('the advice of an error', () => {
   it.each([
     [
       'compute',
@@ -61,12 +61,12 @@ describe('the cure', () => {
       { forbidden: { message: "Policy doesn't allow os_compute_api:servers:create to be performed." } },
       'give the user a role that allows this, or use other credentials',
     ],
-  ])('of %s %i %j fits', (service, status, body, cure) => {
+  ])('fits the error of %s %i %j', (service, status, body, cure) => {
     expect(errorFromResponse(request(service), answer(status, body, id), 0).cure).toBe(cure);
   });
 });
 
-describe('the words of the cloud', () => {
+describe('the message of the cloud', () => {
   it.each([
     [
       'keystone',
@@ -124,14 +124,14 @@ describe('the words of the cloud', () => {
       'conflict',
       'There was a conflict',
     ],
-  ])('are read from %s', (_name, service, status, body, kind, detail) => {
+  ])('is read from %s', (_name, service, status, body, kind, detail) => {
     const error = errorFromResponse(request(service), answer(status, body, id), 0);
     expect(error).toMatchObject({ kind, detail, status, requestId: 'req-42', service });
     expect(error.message).toContain(`HTTP ${status}, req-42)`);
     expect(error.message).not.toContain('\n');
   });
 
-  it('give way to plain ones when there are none', () => {
+  it('is replaced by a plain one when there is none', () => {
     const error = errorFromResponse(request('compute'), { ...answer(500, ''), headers: id }, 0);
     expect(error).toMatchObject({ kind: 'internal', detail: 'internal server error' });
   });
@@ -227,7 +227,7 @@ describe('the kind of an error', () => {
   });
 });
 
-describe('answers of others', () => {
+describe('answers that do not come from OpenStack', () => {
   it.each([
     ['a page with a good status', 200, '<!DOCTYPE html><html><head><title>Sign in</title></head></html>'],
     ['a page that refuses', 403, '<html><head><title>Access denied</title></head><body><h1>Blocked</h1></body></html>'],
@@ -248,13 +248,13 @@ describe('answers of others', () => {
     );
   });
 
-  it('a page of a gateway means that the service is away', () => {
+  it('treats the page of a gateway as an unavailable service', () => {
     const page =
       '<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>';
     expect(errorFromResponse(request('compute'), answer(502, page), 0).kind).toBe('unavailable');
   });
 
-  it('the page of a path nobody serves is one of the service', () => {
+  it('treats the 404 page of an unknown path as an answer of the service', () => {
     const page =
       '<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n<p>The requested URL was not found on the server.</p>';
     expect(errorFromResponse(request('identity'), answer(404, page), 0)).toMatchObject({
@@ -282,7 +282,7 @@ describe('answers of others', () => {
     ['a list of errors without a status', 500, '{"errors":[{"detail":"hunter2"}]}', 'application/json'],
     ['a text', 500, '"hunter2"', 'application/json'],
     ['a page', 200, '<html><title>hunter2</title></html>', 'text/html'],
-  ])('nothing is shown of %s', (_name, status, body, type) => {
+  ])('shows nothing of %s', (_name, status, body, type) => {
     const response = answer(status, body, { 'content-type': type });
     const error =
       status < 400
@@ -292,16 +292,16 @@ describe('answers of others', () => {
     expect(error?.message).not.toContain('hunter2');
   });
 
-  it('what could move the cursor of a terminal is taken out', () => {
+  it('removes characters that could move the cursor of a terminal', () => {
     const body = { badRequest: { code: 400, message: 'a\u001b[31mred\u0007 \u202eback' } };
     expect(errorFromResponse(request('compute'), answer(400, body), 0).detail).toBe('a [31mred back');
   });
 
-  it('an empty answer is a good one, whatever it calls itself', () => {
+  it('accepts an empty answer whatever its content type', () => {
     expect(misleadingAnswer(request('volume'), answer(202, ''))).toBeUndefined();
   });
 
-  it('a redirect is not followed', () => {
+  it('does not follow a redirect', () => {
     const message = (location: string): string | undefined =>
       misleadingAnswer(request('compute'), { ...answer(302, {}), headers: { location } })?.message;
     expect(message('https://elsewhere.test/a?token=x')).toContain('redirects to https://elsewhere.test (');
@@ -324,7 +324,7 @@ describe('secrets', () => {
     expect(secretsIn(body).toSorted()).toEqual(['adm1n', 'dXNlcg==', 'p4ss', 's3cret', 't0ken']);
   });
 
-  it('are cut out of what the cloud repeats', () => {
+  it('are removed from what the cloud repeats', () => {
     const message = "Invalid input for field/attribute user_data. Value: c2VjcmV0.\n'c2VjcmV0' is not a 'base64'";
     const body = { badRequest: { code: 400, message } };
     const error = errorFromResponse(request('compute', ['c2VjcmV0']), answer(400, body, id), 0);
@@ -332,13 +332,13 @@ describe('secrets', () => {
     expect(error.detail).toContain("'[redacted]' is not a 'base64'");
   });
 
-  it('are cut out by the name of the attribute even when quoted in another form', () => {
+  it('are removed by attribute name even when quoted in another form', () => {
     expect(safeText('Invalid input for field/attribute adminPass. Value: \\u0068unter2. is too short', [])).toBe(
       'Invalid input for field/attribute adminPass. Value: [redacted]. is too short',
     );
   });
 
-  it('are cut out of URLs', () => {
+  it('are removed from URLs', () => {
     expect(withoutLogin('https://user:pass@host:5000/v3')).toBe('https://host:5000/v3');
     expect(withoutLogin('https://host/a@b')).toBe('https://host/a@b');
   });
@@ -370,20 +370,20 @@ describe('requests without an answer', () => {
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls', true, /does not speak TLS.*http:\/\//],
     ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'tls', true, /client certificate/],
     ['SOMETHING_ELSE', 'network', false, /did not answer: oops/],
-  ])('%s', (code, kind, notSent, message) => {
+  ])('are explained for %s', (code, kind, notSent, message) => {
     const error = errorFromFailure(request('compute'), failure(code));
     expect(error).toMatchObject({ kind, notSent });
     expect(error.message).toMatch(message);
   });
 
-  it('looks at the cause of wrapped failures', () => {
+  it('look at the cause of wrapped failures', () => {
     const wrapped = new Error('fetch failed', { cause: failure('ECONNREFUSED') });
     expect(errorFromFailure(request('compute'), wrapped).notSent).toBe(true);
     const several = new AggregateError([failure('ECONNREFUSED'), failure('ECONNREFUSED')]);
     expect(errorFromFailure(request('compute'), several).notSent).toBe(true);
   });
 
-  it('tells of a proxy that wants a password', () => {
+  it('report a proxy that requires a password', () => {
     const error = errorFromFailure(request('identity'), new Error('Proxy response (407) !== 200 when HTTP Tunneling'));
     expect(error.message).toContain('the proxy did not connect');
     expect(error.message).toContain('HTTPS_PROXY');
@@ -398,7 +398,7 @@ describe('Retry-After', () => {
     ['Thu, 01 Jan 1970 00:01:00 GMT', 50_000],
     ['soon', undefined],
     [undefined, undefined],
-  ])('%s is %s ms', (value, ms) => {
+  ])('%s is read as %s ms', (value, ms) => {
     expect(retryAfterOf(value, 10_000)).toBe(ms);
   });
 });

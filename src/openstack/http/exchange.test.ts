@@ -6,7 +6,7 @@ import { fakeCloud, tokenAnswer } from '../testing/fake-cloud.ts';
 const server = { server: { id: 'x', name: 's', status: 'ACTIVE' } };
 const path = 'GET /compute/v2.1/servers/x';
 
-describe('requests', () => {
+describe('requests to a cloud', () => {
   it('cost one token and one version document per credential', async () => {
     const cloud = fakeCloud();
     cloud.on(path, { json: server });
@@ -21,7 +21,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('ask for a permit each time, and send nothing without one', async () => {
+  it('ask for a permit each time and send nothing without one', async () => {
     const cloud = fakeCloud();
     cloud.on('DELETE /compute/v2.1/servers/x', { status: 503 });
     let permits = 3;
@@ -41,7 +41,7 @@ describe('requests', () => {
     expect(cloud.log).toHaveLength(3);
   });
 
-  it('carry token, microversion and agent', async () => {
+  it('carry token, microversion and user agent', async () => {
     const cloud = fakeCloud();
     cloud.on(path, { json: server });
     await cloud.connect({ userAgent: 'capstan/1' }).compute.servers.get('x');
@@ -52,7 +52,7 @@ describe('requests', () => {
     });
   });
 
-  it('ask for a new token once when the old one is refused', async () => {
+  it('fetch a new token once when the old one is refused', async () => {
     const cloud = fakeCloud();
     cloud.on('DELETE /compute/v2.1/servers/x', ({ headers }) =>
       headers['x-auth-token'] === 'token-2' ? { status: 204 } : { status: 401, json: { error: { message: 'no' } } },
@@ -61,7 +61,7 @@ describe('requests', () => {
     expect(cloud.log.filter((line) => line.includes('auth/tokens'))).toHaveLength(2);
   });
 
-  it('give up when the new token is refused as well', async () => {
+  it('fail when the new token is refused as well', async () => {
     const cloud = fakeCloud();
     cloud.on(path, { status: 401, json: { error: { code: 401, message: 'no' } } });
     const error = await failureOf(cloud.connect().compute.servers.get('x'));
@@ -69,7 +69,7 @@ describe('requests', () => {
     expect(cloud.log.filter((line) => line === path)).toHaveLength(2);
   });
 
-  it('share one new token when many are refused at a time', async () => {
+  it('share one new token when many are refused at the same time', async () => {
     const cloud = fakeCloud();
     cloud.on(path, ({ headers }) =>
       headers['x-auth-token'] === 'token-1' ? { status: 401, json: {} } : { json: server },
@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(cloud.log.filter((line) => line.includes('auth/tokens'))).toHaveLength(2);
   });
 
-  it('wait as long as the cloud asks, on the given clock', async () => {
+  it('wait as long as the cloud asks, by the given clock', async () => {
     const cloud = fakeCloud();
     let calls = 0;
     cloud.on(path, () =>
@@ -113,7 +113,7 @@ describe('requests', () => {
     expect((await result).message).toMatch(/did not answer within 5 s .*; check whether the service is overloaded/);
   });
 
-  it('end at once when the caller says so', async () => {
+  it('end at once when the caller aborts', async () => {
     const cloud = fakeCloud();
     cloud.on(path, { hangs: true });
     const stop = new AbortController();
@@ -139,7 +139,7 @@ describe('requests', () => {
     expect(most).toBe(3);
   });
 
-  it('tell of what went on without telling secrets', async () => {
+  it('log what went on without secrets', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /compute/v2.1/servers', ({ json }) => ({
       status: 400,
@@ -191,7 +191,7 @@ describe('tokens', () => {
     expect(issued).toBe(1);
   });
 
-  it('are used to their end while keystone is away', async () => {
+  it('are used to their end while keystone is unavailable', async () => {
     const cloud = fakeCloud();
     cloud.on(path, { json: server });
     const { compute } = cloud.connect({ patience: { attempts: 1 } });
@@ -203,7 +203,7 @@ describe('tokens', () => {
     expect((await failureOf(compute.servers.get('x'))).kind).toBe('internal');
   });
 
-  it('are not asked for again and again with a wrong password', async () => {
+  it('are not requested again and again with a wrong password', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /identity/v3/auth/tokens', {
       status: 401,
@@ -221,7 +221,7 @@ describe('tokens', () => {
     expect(cloud.log).toHaveLength(2);
   });
 
-  it('explain an application credential that is gone', async () => {
+  it('explain an application credential that was deleted', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /identity/v3/auth/tokens', {
       status: 404,
@@ -238,7 +238,7 @@ describe('tokens', () => {
     );
   });
 
-  it('are looked for where the list of versions says when they are not at auth_url', async () => {
+  it('are requested where the list of versions says when not found at auth_url', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /identity/v3/auth/tokens', {
       status: 404,
@@ -255,7 +255,7 @@ describe('tokens', () => {
     expect(await cloud.connect().projectId()).toBe('project-id');
   });
 
-  it('say when there is no keystone at all', async () => {
+  it('report that there is no keystone at all', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /identity/v3/auth/tokens', { status: 404, json: { error: { message: 'what?' } } });
     expect((await failureOf(cloud.connect().projectId())).message).toMatch(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createLimiter } from './limiter.ts';
 
 describe('createLimiter', () => {
-  it('never lets more in than it should, and everybody in the end', async () => {
+  it('never admits more than the limit, and admits everybody in the end', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
@@ -32,7 +32,7 @@ describe('createLimiter', () => {
     );
   });
 
-  it('lets a waiting caller go when its signal aborts, without losing the place', async () => {
+  it('releases a waiting caller when its signal aborts and keeps the place for the next', async () => {
     const limiter = createLimiter(1);
     const leave = await limiter.enter();
     const stop = new AbortController();

@@ -9,7 +9,7 @@ describe('queries', () => {
     [{ name: 'x y&z', limit: 3 }, '?name=x%20y%26z&limit=3'],
     [{ id: ['a', 'b'] }, '?id=a&id=b'],
     [{ 'router:external': true }, '?router%3Aexternal=true'],
-  ])('%j is %j', (query, text) => {
+  ])('%j becomes %j', (query, text) => {
     expect(queryText(query)).toBe(text);
   });
 

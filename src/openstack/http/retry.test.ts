@@ -10,7 +10,7 @@ const first: Attempt = { number: 1, repeatable: true, waitedMs: 0 };
 const pause = (options: Partial<OpenStackErrorOptions>, attempt: Partial<Attempt> = {}): number | undefined =>
   pauseBefore(failure(options), { ...first, ...attempt }, defaultPatience, random);
 
-describe('what is tried again', () => {
+describe('retries of requests', () => {
   it.each<[string, Partial<OpenStackErrorOptions>, boolean, boolean]>([
     ['a connection refused', { kind: 'network', notSent: true }, true, true],
     ['a connection broken', { kind: 'network' }, true, false],
@@ -23,29 +23,29 @@ describe('what is tried again', () => {
     ['a conflict', { kind: 'conflict', status: 409 }, false, false],
     ['a quota', { kind: 'quota', status: 403 }, false, false],
     ['a TLS failure', { kind: 'tls', notSent: true }, false, false],
-  ])('%s', (_name, options, repeatable, once) => {
+  ])('decide by the failure: %s', (_name, options, repeatable, once) => {
     expect(pause(options) !== undefined).toBe(repeatable);
     expect(pause(options, { repeatable: false }) !== undefined).toBe(once);
   });
 
-  it('waits at least as long as the cloud asks', () => {
+  it('wait at least as long as the cloud asks', () => {
     for (let i = 0; i < 50; i++) {
       expect(pause({ kind: 'tooMany', retryAfterMs: 3000 })).toBeGreaterThanOrEqual(3000);
     }
   });
 
-  it('leaves a longer wait to the caller', () => {
+  it('leave a longer wait to the caller', () => {
     expect(pause({ kind: 'tooMany', retryAfterMs: 31_000 })).toBeUndefined();
   });
 
-  it('gives up after some attempts, each pause longer than the last', () => {
+  it('give up after some attempts, with pauses longer than the last', () => {
     const pauses = [1, 2, 3, 4].map((number) => pause({ kind: 'timeout' }, { number }));
     expect(pauses[3]).toBeUndefined();
     expect(pauses[0]).toBeLessThanOrEqual(500);
     expect(pauses[2]).toBeGreaterThan(500);
   });
 
-  it('waits for a busy load balancer for a limited time', () => {
+  it('wait for a busy load balancer for a limited time', () => {
     expect(pause({ kind: 'immutable' }, { number: 3, waitedMs: 3000 })).toBeGreaterThan(0);
     expect(pause({ kind: 'immutable' }, { number: 8, waitedMs: 4900 })).toBeUndefined();
   });

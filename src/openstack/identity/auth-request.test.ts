@@ -56,7 +56,7 @@ describe('authRequest', () => {
         scope: { 'OS-TRUST:trust': { id: 't' } },
       },
     ],
-  ])('asks with %s', (_what, config, auth) => {
+  ])('builds a request with %s', (_what, config, auth) => {
     expect(authRequest(config)).toEqual({ auth });
   });
 });

@@ -35,7 +35,7 @@ describe('findEndpoint', () => {
       'http://public-2',
     ],
     ['an override', 'load-balancer', { services: { 'load-balancer': { endpoint: 'http://o' } } }, 'http://o'],
-  ])('takes %s', (_what, service, config, url) => {
+  ])('chooses %s', (_what, service, config, url) => {
     expect(find(service, config)).toBe(url);
   });
 

@@ -96,14 +96,14 @@ async function refreshed(cloud: FakeCloud, observer: Observer, type: ObservedTyp
 }
 
 describe('an observer', () => {
-  it('does nothing as long as nobody is interested', async () => {
+  it('sends no requests while nobody is subscribed', async () => {
     const { cloud, observer } = observedCloud();
     await cloud.clock.advance(3_600_000);
     expect(cloud.log).toEqual([]);
     expect(observer.health('server').observing).toBe(false);
   });
 
-  it('reads one list for everybody and tells each what concerns it', async () => {
+  it('reads one list for all subscribers and tells each what concerns it', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('a', 'ACTIVE');
     set('b', 'ACTIVE');
@@ -118,7 +118,7 @@ describe('an observer', () => {
     expect(observer.current('server', 'a')).toMatchObject({ id: 'a', status: 'ACTIVE' });
   });
 
-  it('tells who asks later what is known at once', async () => {
+  it('tells a later subscriber at once what is known', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('a', 'ACTIVE');
     record(observer, 'server');
@@ -129,14 +129,14 @@ describe('an observer', () => {
     expect(lists()).toHaveLength(1);
   });
 
-  it('tells that something asked for by name does not exist', async () => {
+  it('reports that a resource asked for by name does not exist', async () => {
     const { cloud, observer } = observedCloud();
     const { seen } = record(observer, 'server', 'nope');
     await settle(cloud);
     expect(seen).toEqual(['removed nope']);
   });
 
-  it('asks for changes alone once it knows everything, seldom when quiet', async () => {
+  it('asks only for changes once everything is known, and seldom when quiet', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('a', 'ACTIVE');
     const { seen } = record(observer, 'server');
@@ -151,7 +151,7 @@ describe('an observer', () => {
     expect(seen).toEqual(['added a ACTIVE']);
   });
 
-  it('hears of changes and deletions', async () => {
+  it('reports changes and deletions', async () => {
     const { cloud, observer, set, remove } = observedCloud();
     set('a', 'ACTIVE');
     set('b', 'ACTIVE');
@@ -190,7 +190,7 @@ describe('an observer', () => {
     expect(seen).toEqual(['added a ACTIVE', 'removed a']);
   });
 
-  it('looks often while something somebody waits for is under way, less so in vain', async () => {
+  it('polls often while something awaited is under way, and less often when nothing comes of it', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('a', 'BUILD');
     const { seen } = record(observer, 'server', 'a');
@@ -207,7 +207,7 @@ describe('an observer', () => {
     expect(lists().length - before).toBeLessThanOrEqual(3);
   });
 
-  it('does not hurry for what nobody waits for', async () => {
+  it('does not hurry for changes nobody waits for', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('stuck', 'BUILD');
     set('a', 'ACTIVE');
@@ -217,7 +217,7 @@ describe('an observer', () => {
     expect(lists().length).toBeLessThanOrEqual(4);
   });
 
-  it('looks soon and often at what is watched closely, until told otherwise', async () => {
+  it('polls closely watched resources soon and often until the watch ends', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     record(observer, 'server');
     await settle(cloud);
@@ -242,7 +242,7 @@ describe('an observer', () => {
     expect(lists().length - before).toBeLessThanOrEqual(6);
   });
 
-  it('stops when the last one has left and begins anew for the next', async () => {
+  it('stops when the last subscriber has left and starts anew for the next', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('a', 'ACTIVE');
     const first = record(observer, 'server');
@@ -257,7 +257,7 @@ describe('an observer', () => {
     expect(second.seen).toEqual(['added a ACTIVE']);
   });
 
-  it('begins again for somebody who comes while the last look is ending', async () => {
+  it('starts again for a subscriber who comes while the last poll is ending', async () => {
     const { cloud, observer, set } = observedCloud();
     set('a', 'ACTIVE');
     const first = record(observer, 'server');
@@ -270,7 +270,7 @@ describe('an observer', () => {
     expect(first.seen).toEqual([]);
   });
 
-  it('goes from page to page and forgets nothing', async () => {
+  it('follows all pages and misses nothing', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     for (let i = 0; i < 2500; i++) set(`s${i}`, 'ACTIVE');
     const { seen } = record(observer, 'server');
@@ -281,7 +281,7 @@ describe('an observer', () => {
     expect(seen).toHaveLength(2500);
   });
 
-  it('goes on after failures, later and later, and says how it is', async () => {
+  it('goes on after failures with growing pauses and reports its state', async () => {
     const { cloud, observer, balancers } = observedCloud();
     cloud.on('GET /load-balancer/v2.0/lbaas/loadbalancers', { status: 500, json: { faultstring: 'broken' } });
     const { seen } = record(observer, 'loadBalancer');
@@ -329,7 +329,7 @@ describe('an observer', () => {
     release();
   });
 
-  it('tells as of when it knows a resource: a look at some says nothing about the others', async () => {
+  it('reports since when it knows a resource: a poll of some says nothing about the others', async () => {
     const { cloud, observer, ports } = observedCloud();
     for (const id of ['a', 'b']) ports.set(id, { id, name: id, status: 'ACTIVE' });
     expect(observer.asOf('port', 'a')).toBeUndefined();
@@ -345,7 +345,7 @@ describe('an observer', () => {
     release();
   });
 
-  it('tells of a change of ours that was undone before anybody saw it', async () => {
+  it('reports a noted change that was undone before anybody saw it', async () => {
     const { cloud, observer, ports } = observedCloud();
     const free = { id: 'a', name: 'a', status: 'DOWN' };
     ports.set('a', free);
@@ -366,7 +366,7 @@ describe('an observer', () => {
     expect(seen.slice(3)).toEqual(['changed a DOWN']);
   });
 
-  it('looks when told to, and says when it is done', async () => {
+  it('polls when told to and says when it is done', async () => {
     const { cloud, observer, set } = observedCloud();
     record(observer, 'server');
     await settle(cloud);
@@ -375,7 +375,7 @@ describe('an observer', () => {
     expect(observer.current('server', 'a')).toBeDefined();
   });
 
-  it('is not disturbed by a listener that fails', async () => {
+  it('is not disturbed by a listener that throws', async () => {
     const { cloud, observer, set } = observedCloud();
     set('a', 'ACTIVE');
     observer.subscribe('server', () => {
@@ -386,7 +386,7 @@ describe('an observer', () => {
     expect(seen).toEqual(['added a ACTIVE']);
   });
 
-  it('narrows lists by the filters given', async () => {
+  it('narrows lists by the given filters', async () => {
     const { cloud, observer } = observedCloud({ filters: { server: { 'tags-any': 'mine' } } });
     record(observer, 'server');
     await settle(cloud);
@@ -395,7 +395,7 @@ describe('an observer', () => {
 });
 
 describe('an observer pool', () => {
-  it('gives everybody who looks at the same with the same credential one observer', async () => {
+  it('shares one observer among all who look at the same with the same credential', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /load-balancer/v2.0/lbaas/loadbalancers', { json: { loadbalancers: [] } });
     const sessions = createSessionPool({ transport: cloud.transport, clock: cloud.clock });
@@ -412,7 +412,7 @@ describe('an observer pool', () => {
     expect(cloud.clock.untilNext()).toBeUndefined();
   });
 
-  it('forgets observers nobody uses when there are many', () => {
+  it('forgets unused observers when there are many', () => {
     const sessions = createSessionPool({ transport: fakeCloud().transport });
     const pool = createObserverPool({ maxIdle: 1 });
     const of = (token: string) =>
@@ -423,7 +423,7 @@ describe('an observer pool', () => {
   });
 });
 
-describe('what hardly ever changes', () => {
+describe('resources that hardly ever change', () => {
   const observe = (names: string[]) => {
     const cloud = fakeCloud();
     const networks = new Map(names.map((id) => [id, { id, name: id, project_id: 'p' }]));
@@ -432,7 +432,7 @@ describe('what hardly ever changes', () => {
     return { cloud, networks, lists, observer: createObserver(cloud.connect(), { random: seededRandom(3) }) };
   };
 
-  it('is looked at seldom, and its loss is told', async () => {
+  it('are polled seldom, and their loss is reported', async () => {
     const { cloud, networks, lists, observer } = observe(['a', 'b']);
     const changes: string[] = [];
     observer.subscribe('network', ({ change, id }) => changes.push(`${change} ${id}`));
@@ -443,7 +443,7 @@ describe('what hardly ever changes', () => {
     expect(lists().length).toBeLessThanOrEqual(34);
   });
 
-  it('and belongs to somebody else is asked for by itself: lists show what is the own project’s', async () => {
+  it('are requested one by one when another project owns them, because lists leave them out', async () => {
     const { cloud, observer } = observe([]);
     cloud.on('GET /network/v2.0/networks/shared', { json: { network: { id: 'shared', name: 's' } } });
     const changes: string[] = [];
@@ -453,8 +453,8 @@ describe('what hardly ever changes', () => {
   });
 });
 
-describe('a pace', () => {
-  it('spreads what is booked evenly', () => {
+describe('the pace of requests', () => {
+  it('spreads booked requests evenly', () => {
     const pace = createPace(2);
     expect([pace.book(0, 4), pace.book(0, 2), pace.book(1000, 1), pace.book(60_000, 1)]).toEqual([0, 2000, 2000, 0]);
   });

@@ -48,7 +48,7 @@ const noted = ({ changes }: RehearsedCloud): string[] => changes.map(({ action, 
 const reads = ({ log }: FakeCloud): string[] => log.filter((line) => line.startsWith('GET'));
 
 describe('a rehearsed cloud', () => {
-  it('shows what was made, and asks the cloud for nothing but lists, each once', async () => {
+  it('shows what was made and asks the cloud only for lists, each once', async () => {
     const { cloud, rehearsal } = await rehearsed();
     const { networks, subnets } = rehearsal.openstack.network;
     const network = await networks.create({ name: 'ours', description: 'mine' });
@@ -62,21 +62,21 @@ describe('a rehearsed cloud', () => {
     expect(new Set(reads(cloud)).size).toBe(reads(cloud).length);
   });
 
-  it('finds nothing under an id nobody has, and does not understand filters it does not know', async () => {
+  it('finds nothing under an unknown id and refuses unknown filters', async () => {
     const { rehearsal } = await rehearsed();
     const { networks } = rehearsal.openstack.network;
     await expect(networks.get('nobody')).rejects.toMatchObject({ kind: 'notFound' });
     await expect(collect(networks.list({ colour: 'red' } as never))).rejects.toThrow('filter "colour"');
   });
 
-  it('takes calls it does not know for mistakes, and passes none of them on', async () => {
+  it('fails on unknown calls and passes none of them on', async () => {
     const { cloud, rehearsal } = await rehearsed();
     expect(() => rehearsal.openstack.compute.servers.reboot('v1', 'HARD')).toThrow('does not know the call "reboot"');
     expect(() => rehearsal.openstack.network.networks.update('n1', { name: 'x' })).toThrow('"update"');
     expect(cloud.log.filter((line) => !line.startsWith('GET') && !line.includes('/auth/tokens'))).toEqual([]);
   });
 
-  it('lets everything out of a new security group, as neutron does, and notes only rules that were asked for', async () => {
+  it('allows all egress of a new security group, as neutron does, and notes only requested rules', async () => {
     const { rehearsal } = await rehearsed();
     const { securityGroups, securityGroupRules } = rehearsal.openstack.network;
     const group = await securityGroups.create({ name: 'g' });
@@ -92,7 +92,7 @@ describe('a rehearsed cloud', () => {
     expect(noted(rehearsal)).toEqual(['create securityGroup', 'create securityGroupRule', 'delete securityGroupRule']);
   });
 
-  it('plugs a new server into its ports and shows their addresses, which are nobody`s', async () => {
+  it('plugs a new server into its ports and shows their addresses, which belong to nobody', async () => {
     const { rehearsal } = await rehearsed();
     const { compute, network } = rehearsal.openstack;
     const [port] = await network.ports.createMany([{ networkId: 'n1', name: 'p' }]);
@@ -103,7 +103,7 @@ describe('a rehearsed cloud', () => {
     expect((await network.ports.get(port?.id ?? '')).deviceId).toBe(id);
   });
 
-  it('takes volumes away with their server that go with it, and leaves addresses that led to a port', async () => {
+  it('deletes volumes that go with their server and keeps addresses that led to a port', async () => {
     const { rehearsal } = await rehearsed();
     const { compute, network, volume } = rehearsal.openstack;
     expect((await collect(compute.servers.list({ name: '^old\\.one$' }))).map(({ id }) => id)).toEqual(['v1']);
@@ -117,7 +117,7 @@ describe('a rehearsed cloud', () => {
     expect(rehearsal.current('server', 'v1')).toBeUndefined();
   });
 
-  it('notes a change where something differs, with the fields, and none where nothing does', async () => {
+  it('notes a change with its fields when something differs, and none when nothing does', async () => {
     const { rehearsal } = await rehearsed();
     const { floatingIps, subnets, networks } = rehearsal.openstack.network;
     await subnets.update('s1', { dnsNameservers: [] });
@@ -132,7 +132,7 @@ describe('a rehearsed cloud', () => {
     expect((await collect(networks.list({ tags: ['b'] }))).map(({ id }) => id)).toEqual(['n1']);
   });
 
-  it('hangs listeners, pools and monitors on their load balancer', async () => {
+  it('attaches listeners, pools and monitors to their load balancer', async () => {
     const { rehearsal } = await rehearsed();
     const { loadBalancer } = rehearsal.openstack;
     const balancer = await loadBalancer.loadBalancers.create({ name: 'b', vipNetworkId: 'n1' });

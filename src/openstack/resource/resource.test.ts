@@ -30,7 +30,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('ask for no further page than is used', async () => {
+  it('request no further page than is used', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /network/v2.0/networks', {
       json: { networks: [network('a')], networks_links: [{ rel: 'next', href: '?marker=a' }] },
@@ -42,7 +42,7 @@ describe('lists', () => {
     expect(cloud.log).toHaveLength(2);
   });
 
-  it('that never end are given up', async () => {
+  it('stop with an error when pages never end', async () => {
     const cloud = fakeCloud();
     let page = 0;
     cloud.on('GET /network/v2.0/networks', () => ({
@@ -53,7 +53,7 @@ describe('lists', () => {
     expect(page).toBeLessThan(2_000);
   });
 
-  it('do not go round in circles', async () => {
+  it('stop when a page leads back to an earlier one', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /network/v2.0/networks', {
       json: { networks: [], networks_links: [{ rel: 'next', href: '?limit=1' }] },
@@ -69,7 +69,7 @@ describe('lists', () => {
 });
 
 describe('finding by name', () => {
-  it('compares exactly, since services match loosely', async () => {
+  it('compares names exactly, since services match loosely', async () => {
     const cloud = fakeCloud();
     const server = (id: string, name: string) => ({ id, name, status: 'ACTIVE' });
     cloud.on('GET /compute/v2.1/servers/detail', { json: { servers: [server('1', 'a.b'), server('2', 'axb')] } });
@@ -77,7 +77,7 @@ describe('finding by name', () => {
     expect(cloud.log.at(-1)).toBe('GET /compute/v2.1/servers/detail?name=^a\\.b$');
   });
 
-  it('gives nothing when there is none, and refuses to choose', async () => {
+  it('returns nothing when there is no match and refuses to choose among several', async () => {
     const cloud = fakeCloud();
     cloud.on('GET /network/v2.0/networks', ({ query }) => ({
       json: { networks: query.get('name') === 'two' ? [network('a', 'two'), network('b', 'two')] : [] },
@@ -102,13 +102,13 @@ describe('deleting', () => {
   });
 });
 
-describe('answers that make no sense', () => {
+describe('answers of the wrong form', () => {
   it.each([
     [{ json: { port: { name: 'no id' } } }, /"id" of the answer is not text/],
     [{ json: { prot: {} } }, /the answer has no "port"/],
     [{ json: [] }, /the answer is not an object/],
     [{ text: 'hello', headers: { 'content-type': 'text/plain' } }, /something that is not JSON/],
-  ])('%j', async (answer, message) => {
+  ])('are refused: %j', async (answer, message) => {
     const cloud = fakeCloud();
     cloud.on('GET /network/v2.0/ports/x', answer);
     expect((await failureOf(cloud.connect().network.ports.get('x'))).message).toMatch(message);
@@ -116,7 +116,7 @@ describe('answers that make no sense', () => {
 });
 
 describe('a service that is missing', () => {
-  it('says so before anything is sent', async () => {
+  it('reports the missing service before anything is sent', async () => {
     const cloud = fakeCloud();
     const { loadBalancer } = cloud.connect({}, { region: 'Elsewhere' });
     const error = await failureOf(collect(loadBalancer.loadBalancers.list()));
@@ -126,7 +126,7 @@ describe('a service that is missing', () => {
 });
 
 describe('quotas', () => {
-  it('are read with and without what is used', () => {
+  it('are read with and without usage', () => {
     const quotas = parseQuotas({
       id: 'p',
       cores: 20,

@@ -24,7 +24,7 @@ describe('proxyFor', () => {
     ['https://cloud.test/', { HTTPS_PROXY: 'p:1', NO_PROXY: ' , *' }, undefined],
     ['https://a.cloud.test/', { HTTPS_PROXY: 'p:1', NO_PROXY: '.cloud.test' }, undefined],
     ['https://10.1.2.3/', { HTTPS_PROXY: 'p:1', NO_PROXY: '10.0.0.0/99' }, 'http://p:1'],
-  ])('%s with %j', (url, variables, proxy) => {
+  ])('picks the proxy for %s with %j', (url, variables, proxy) => {
     expect(proxyFor(new URL(url), variables)).toBe(proxy);
   });
 });

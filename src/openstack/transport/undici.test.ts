@@ -52,7 +52,7 @@ function transportWith(tls: Partial<TlsSettings>, env: HttpTransportOptions['env
 const get = { method: 'GET', headers: {} };
 const ok: RequestListener = (_request, response) => response.end('fine');
 
-describe('a server that tenants name', () => {
+describe('a server that a tenant names', () => {
   const tls = { verify: true };
   const using = (options: Partial<HttpTransportOptions>) => {
     const transport = httpTransport({ tls, env: {}, ...options });
@@ -103,7 +103,7 @@ describe('a server that tenants name', () => {
 });
 
 describe('httpTransport', () => {
-  it('keeps connections', async () => {
+  it('keeps connections open', async () => {
     const sockets = new Set<unknown>();
     const port = await listen(
       createHttpServer((request: IncomingMessage, response) => {
@@ -138,14 +138,14 @@ describe('httpTransport', () => {
     expect(await text({ stream: stream() })).toBe('in parts');
   });
 
-  it('trusts the given authority, or anybody when told to', async () => {
+  it('trusts the given authority, or any when told to', async () => {
     const url = `https://127.0.0.1:${await tlsServer(ok)}/`;
     await expect(transportWith({})({ ...get, url })).rejects.toThrow();
     expect((await transportWith({ ca: authority.certificate })({ ...get, url })).status).toBe(200);
     expect((await transportWith({ verify: false })({ ...get, url })).status).toBe(200);
   });
 
-  it('shows a client certificate, from two files or one', async () => {
+  it('presents a client certificate from two files or one', async () => {
     const port = await tlsServer(ok, { ca: authority.certificate, requestCert: true, rejectUnauthorized: true });
     const url = `https://127.0.0.1:${port}/`;
     const { certificate, privateKey } = clientCertificate;
@@ -155,7 +155,7 @@ describe('httpTransport', () => {
     await expect(transportWith({ ca })({ ...get, url })).rejects.toThrow();
   });
 
-  it('goes through the proxy of the environment, into a tunnel for https', async () => {
+  it('goes through the proxy of the environment, with a tunnel for https', async () => {
     const port = await tlsServer((_request, response) => response.end('through'));
     const tunnels: string[] = [];
     const proxy = createHttpServer((request, response) => response.end(`plain ${request.url}`));
@@ -183,14 +183,14 @@ describe('httpTransport', () => {
   });
 });
 
-describe('what a user gets to read', () => {
+describe('errors shown to a user', () => {
   const login = (config: Partial<CloudConfig>, env: HttpTransportOptions['env'] = {}) => {
     const { tls, ...rest } = config;
     const transport = transportWith(tls ?? {}, env);
     return failureOf(connect(fakeConfig(rest), { transport, patience: { attempts: 1 } }).projectId());
   };
 
-  it('when the certificate is not trusted', async () => {
+  it('explain a certificate that is not trusted', async () => {
     const authUrl = `https://127.0.0.1:${await tlsServer(ok)}/v3`;
     const error = await login({ authUrl });
     expect(error.kind).toBe('tls');
@@ -199,7 +199,7 @@ describe('what a user gets to read', () => {
     );
   });
 
-  it('when the certificate is for another name', async () => {
+  it('explain a certificate for another name', async () => {
     const other = await issueCertificate({
       authority,
       commonName: 'x',
@@ -215,7 +215,7 @@ describe('what a user gets to read', () => {
     expect(error.message).toContain('has a TLS certificate for another name');
   });
 
-  it('when the server wants a client certificate', async () => {
+  it('explain that the server requires a client certificate', async () => {
     const port = await tlsServer(ok, { ca: authority.certificate, requestCert: true, rejectUnauthorized: true });
     const error = await login({
       authUrl: `https://127.0.0.1:${port}/v3`,
@@ -224,13 +224,13 @@ describe('what a user gets to read', () => {
     expect(error.message).toMatch(/client certificate|closed the connection/);
   });
 
-  it('when https is spoken to a server of http', async () => {
+  it('explain that https was spoken to a server of http', async () => {
     const port = await listen(createHttpServer(ok));
     const error = await login({ authUrl: `https://127.0.0.1:${port}/v3` });
     expect(error.message).toContain('does not speak TLS');
   });
 
-  it('when nobody listens', async () => {
+  it('explain that nobody listens', async () => {
     const port = await listen(createHttpServer(ok));
     await cleanUps.pop()!();
     const error = await login({ authUrl: `http://127.0.0.1:${port}/v3` });
@@ -238,12 +238,12 @@ describe('what a user gets to read', () => {
     expect(error.message).toContain('refuses connections');
   });
 
-  it('when the connection breaks', async () => {
+  it('explain that the connection broke', async () => {
     const port = await listen(createHttpServer((request) => request.socket.destroy()));
     expect((await login({ authUrl: `http://127.0.0.1:${port}/v3` })).message).toContain('closed the connection');
   });
 
-  it('when a proxy answers a page', async () => {
+  it('explain that a proxy answered with a page', async () => {
     const page = '<html><head><title>Corporate policy</title></head><body>Please log in</body></html>';
     const proxy = createHttpServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(page);
@@ -254,7 +254,7 @@ describe('what a user gets to read', () => {
     expect(error.message).toContain('answered with a web page instead of an OpenStack API answer (POST');
   });
 
-  it('when a proxy wants a password', async () => {
+  it('explain that a proxy requires a password', async () => {
     const proxy = createHttpServer();
     proxy.on('connect', (_request, client) => client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
     const proxyUrl = `http://127.0.0.1:${await listen(proxy)}`;

@@ -92,7 +92,7 @@ const accepted = async (route: string): Promise<string | undefined> =>
   (await world.find(TlsRoutes, route))?.status?.parents[0]?.conditions.find(({ type }) => type === 'Accepted')?.reason;
 
 describe('a Gateway', () => {
-  it('gets an address and leads TLS to the planes by the name clients ask for', async () => {
+  it('gets an address and routes TLS to the planes by the requested server name', async () => {
     await createPlane('one');
     await createPlane('two');
     await createGateway('edge', [listener({ hostname: '*.example.test' })]);
@@ -144,7 +144,7 @@ describe('a Gateway', () => {
     ]);
   });
 
-  it('does not serve what it would have to open, nor what is another implementation’s', async () => {
+  it('does not serve listeners that terminate TLS or belong to another implementation', async () => {
     await createGateway('opens', [
       listener({ tls: { mode: 'Terminate', certificateRefs: [{ name: 'x' }], options: { a: 'b' } }, port: 16_445 }),
     ]);
@@ -159,7 +159,7 @@ describe('a Gateway', () => {
 });
 
 describe('an Ingress', () => {
-  it('of the default class is led by its host too', async () => {
+  it('of the default class is routed by its host too', async () => {
     await world.client.create(
       Ingresses,
       {

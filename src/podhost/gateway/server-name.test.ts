@@ -20,7 +20,7 @@ function greeting(servername: string | undefined): Promise<Buffer> {
 }
 
 describe('the server name of a connection', () => {
-  it('is the one the client asks for, in small letters', async () => {
+  it('is the one the client asks for, in lower case', async () => {
     expect(readServerName(await greeting('API.demo.example.test'))).toEqual({
       kind: 'named',
       name: 'api.demo.example.test',
@@ -28,14 +28,14 @@ describe('the server name of a connection', () => {
     expect(readServerName(await greeting(undefined))).toEqual({ kind: 'nameless' });
   });
 
-  it('is known from the whole greeting only, wherever it is cut', async () => {
+  it('is read only from the complete greeting, wherever it is cut', async () => {
     const whole = await greeting('demo.example.test');
     for (let length = 0; length < whole.length; length++) {
       expect(readServerName(whole.subarray(0, length)).kind).toBe('unfinished');
     }
   });
 
-  it('is found in a greeting that comes in several records', async () => {
+  it('is found in a greeting split into several records', async () => {
     const whole = await greeting('demo.example.test');
     const body = whole.subarray(5);
     const record = (part: Buffer): Buffer => {
@@ -51,11 +51,11 @@ describe('the server name of a connection', () => {
     ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
     ['SSH', Buffer.from('SSH-2.0-x\r\n')],
     ['a server greeting', Buffer.from([22, 3, 3, 0, 4, 2, 0, 0, 0])],
-  ])('is nothing %s has', (_, bytes) => {
+  ])('is not found in %s', (_, bytes) => {
     expect(readServerName(bytes)).toEqual({ kind: 'not-tls' });
   });
 
-  it('is never a reason to fail, whatever arrives', async () => {
+  it('never makes the reader throw, whatever arrives', async () => {
     const whole = await greeting('demo.example.test');
     fc.assert(
       fc.property(fc.nat(whole.length - 1), fc.nat(255), fc.uint8Array(), (at, value, noise) => {

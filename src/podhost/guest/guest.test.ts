@@ -43,7 +43,7 @@ const createPod = (name: string, spec: Partial<Parameters<HostWorld['createPod']
   world.createPod(name, { nodeName, containers: [container()], ...spec });
 
 describe('a host of Pods as a node of another Kubernetes', () => {
-  it('registers with labels and taints, and renews its lease as kubelets do', async () => {
+  it('registers with labels and taints and renews its lease as kubelets do', async () => {
     const taints = [{ key: 'capstan.dev/simulated', value: 'true', effect: 'NoSchedule' }];
     world = await hostWorld({ guest: { taints } });
     const node = await world.client.get(Nodes, { name: nodeName });
@@ -61,7 +61,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     expect(spec).toMatchObject({ holderIdentity: nodeName, leaseDurationSeconds: 40 });
   });
 
-  it('says that it is Ready again when it was taken for dead', async () => {
+  it('reports Ready again after it was taken for dead', async () => {
     world = await hostWorld({ guest: {} });
     const node = await world.client.get(Nodes, { name: nodeName });
     const conditions = node.status!.conditions!.map((condition) =>
@@ -76,7 +76,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     );
   });
 
-  it('runs the Pods it is given, and leaves those of nobody alone', async () => {
+  it('runs the Pods it is given and leaves those without a node alone', async () => {
     world = await hostWorld({ guest: {} });
     await createPod('given');
     await world.createPod('waiting', { containers: [container()] });
@@ -84,7 +84,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     expect((await world.pod('waiting')).status?.phase).toBe('Pending');
   });
 
-  it('reads the Secrets its Pods name, sees them change, and may read no others', async () => {
+  it('reads the Secrets its Pods name, sees them change and may read no others', async () => {
     world = await hostWorld({ guest: {}, programs: { app: shows, show: showOnce } });
     await secret('named', 'first');
     await secret('foreign', 'hidden');
@@ -114,7 +114,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     await expect(world.asNode.list(Secrets, {})).rejects.toMatchObject({ code: 403 });
   });
 
-  it('gets tokens for the accounts of its Pods, and for no others', async () => {
+  it('gets tokens for the accounts of its Pods and for no others', async () => {
     world = await hostWorld({ guest: {} });
     await world.client.create(
       ServiceAccounts,
@@ -129,7 +129,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     await world.podUntil('talker', isReady);
   });
 
-  it('makes a volume when the scheduler has chosen it, keeps it over a restart, and removes it with its claim', async () => {
+  it('makes a volume once the scheduler has chosen it, keeps it over a restart, removes it with its claim', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'podhost-guest-'));
     try {
       world = await hostWorld({ guest: {}, directory });
@@ -180,7 +180,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     }
   });
 
-  it('gives Services of the type LoadBalancer addresses', async () => {
+  it('gives addresses to Services of the type LoadBalancer', async () => {
     world = await hostWorld({ guest: {} });
     await world.client.create(
       Services,
@@ -198,7 +198,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     );
   });
 
-  it('goes on with its Pods after a crash, and doubles none', async () => {
+  it('keeps its Pods after a crash and doubles none', async () => {
     world = await hostWorld({ guest: {} });
     const { metadata } = await createPod('survivor');
     const before = await world.podUntil('survivor', isReady);
@@ -209,7 +209,7 @@ describe('a host of Pods as a node of another Kubernetes', () => {
     expect((await world.client.list(Pods, { namespace })).items).toHaveLength(1);
   });
 
-  it('is NotReady when it was stopped with Pods, and gone without', async () => {
+  it('is NotReady when it was stopped with Pods and deleted when stopped without', async () => {
     world = await hostWorld({ guest: {} });
     await createPod('left');
     await world.podUntil('left', isReady);

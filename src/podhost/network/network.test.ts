@@ -83,7 +83,7 @@ async function listenOnNodePort(server: Server): Promise<number> {
 }
 
 describe('the network of the host', () => {
-  it('leads to Pods through the address and all names of a Service, in turns', async () => {
+  it('reaches Pods through the address and all names of a Service in turn', async () => {
     await createBackends(['a', 'b']);
     const { spec } = await createService('web', { selector: { app: 'web' }, ports });
     await world.until(async () => (await endpoints('web')) === 2);
@@ -105,7 +105,7 @@ describe('the network of the host', () => {
     expect(codeOf(() => network.dial(status!.podIP!, 9))).toBe('ECONNREFUSED');
   });
 
-  it('resolves headless Services to their Pods, Pods by host name, and aliases to what they stand for', async () => {
+  it('resolves headless Services to their Pods, host names to Pods, and aliases to their targets', async () => {
     await createBackends(['a', 'b']);
     await createService('pods', { clusterIP: 'None', selector: { app: 'web' }, ports });
     await createService('alias', { type: 'ExternalName', externalName: 'pods.default.svc.cluster.local' });
@@ -118,7 +118,7 @@ describe('the network of the host', () => {
     expect(network.resolve('c.pods', namespace)).toEqual([]);
   });
 
-  it('gives a load balancer an address that answers over a real socket, and keeps it over a restart', async () => {
+  it('gives a load balancer an address that answers over a real socket and survives a restart', async () => {
     await createBackends(['a']);
     await createService('balanced', {
       type: 'LoadBalancer',
@@ -142,7 +142,7 @@ describe('the network of the host', () => {
     await expect(askOverSocket(given, 18080)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('honours the address a load balancer asks for, and says when it cannot be had', async () => {
+  it('honours the address a load balancer asks for and reports when it is not available', async () => {
     const balanced = (loadBalancerIP: string): ServiceSpec => ({ type: 'LoadBalancer', loadBalancerIP, ports });
     const asked = await world.address('200.7');
     await createService('desired', { ...balanced(asked), ports: [{ port: 18081 }] });
@@ -154,7 +154,7 @@ describe('the network of the host', () => {
     ]);
   });
 
-  it('listens on no address outside of its own range, whoever names it', async () => {
+  it('listens on no address outside its own range, whoever names it', async () => {
     const own = async (rest: string): Promise<string> => world.address(rest);
     const foreign = ['192.0.2.1', '127.0.0.1', '127.99.200.7', '0.0.0.0', await own('0.1'), await own('0.2')];
     for (const [index, address] of foreign.entries()) {
@@ -169,7 +169,7 @@ describe('the network of the host', () => {
     }
   });
 
-  it('leads nobody to a Service that names the address of somebody else', async () => {
+  it('routes no traffic to a Service that claims an address it does not own', async () => {
     await createBackends(['a']);
     const { spec } = await createService('web', { selector: { app: 'web' }, ports });
     await world.until(async () => (await endpoints('web')) === 1);
@@ -186,7 +186,7 @@ describe('the network of the host', () => {
     expect(codeOf(() => network.dial('203.0.113.9', 80))).toBe('EHOSTUNREACH');
   });
 
-  it('gives a load balancer that is made anew the address it had, also while another one shows it', async () => {
+  it('gives a recreated load balancer its former address, even while another one shows it', async () => {
     const address = async (): Promise<string | undefined> =>
       (await world.find(Services, 'balanced'))?.status?.loadBalancer?.ingress?.[0]?.ip;
     const spec: ServiceSpec = { type: 'LoadBalancer', ports: [{ port: 18082 }] };
@@ -206,7 +206,7 @@ describe('the network of the host', () => {
     expect(await address()).toBe(given);
   });
 
-  it('says which node port another program has, and opens it when that one is gone', async () => {
+  it('reports the node port another program has and opens it when that one is gone', async () => {
     const taken = createServer((socket) => socket.end('mine'));
     const nodePort = await listenOnNodePort(taken);
     await createBackends(['a']);

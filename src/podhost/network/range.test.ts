@@ -40,7 +40,7 @@ async function balanced(world: HostWorld): Promise<string> {
   return (await address())!;
 }
 
-describe('hosts of Pods on one computer', () => {
+describe('several Pod hosts on one computer', () => {
   it('have addresses of different ranges', async () => {
     const [first, second] = [await open(), await open()];
     const ranges = [await rangeOf(first), await rangeOf(second)];
@@ -51,14 +51,14 @@ describe('hosts of Pods on one computer', () => {
     expect(events.filter(({ message }) => message?.includes('18090 of 127'))).toEqual([]);
   });
 
-  it('move when their range was taken meanwhile and no object has an address of it', async () => {
+  it('move to another range when theirs was taken and no object has an address of it', async () => {
     const world = await open();
     const before = await rangeOf(world);
     await restartTaken(world);
     expect(await rangeOf(world)).not.toBe(before);
   });
 
-  it('do not start when their range was taken meanwhile and an object has an address of it', async () => {
+  it('refuse to start when their range was taken and an object has an address of it', async () => {
     const world = await open();
     const [before, address] = [await rangeOf(world), await balanced(world)];
     await expect(restartTaken(world)).rejects.toMatchObject({

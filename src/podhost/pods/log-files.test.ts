@@ -26,7 +26,7 @@ const ends: SimulatedProgram = async ({ log }) => {
   return 0;
 };
 
-it('what containers said before the host was killed can still be read, until their Pod goes', async () => {
+it('keeps container logs from before the host was killed until their Pod is deleted', async () => {
   world.use({ app: counts, job: ends });
   await world.createPod('p', { containers: [container()] });
   await world.createPod('q', { restartPolicy: 'Never', containers: [{ ...container(), image: 'job' }] });
@@ -44,7 +44,7 @@ it('what containers said before the host was killed can still be read, until the
   await expect.poll(() => readdirSync(join(directory, 'logs'))).toEqual([]);
 });
 
-it('a container that says much has its latest lines in a file that does not grow', async () => {
+it('keeps the latest lines of a busy container in a file that does not grow', async () => {
   const place = join(directory, 'bounded');
   const files = logFiles(place);
   const buffer = new LogBuffer();

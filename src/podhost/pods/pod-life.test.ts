@@ -43,7 +43,7 @@ describe('a Pod', () => {
     ['$(NONE)/x', 'missing value for NONE'],
     ['$(ROOT)', 'error SubPath `/tmp` must not be an absolute path'],
     ['$(UP)/x', "unable to provision SubPath `../x`: must not contain '..'"],
-  ])('does not start with the part %s of a volume', async (subPathExpr, message) => {
+  ])('does not start with the volume sub path %s', async (subPathExpr, message) => {
     world.use({ app: stays });
     const env = [
       { name: 'ROOT', value: '/tmp' },
@@ -58,7 +58,7 @@ describe('a Pod', () => {
     expect(state(pod)?.state?.waiting).toEqual({ reason: 'CreateContainerConfigError', message });
   });
 
-  it('has variables of all keys, also those no shell could use', async () => {
+  it('has variables of all keys, even those no shell could use', async () => {
     world.use({ app: reports });
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace }, data: { '1-x': 'one' } };
     await world.client.create(ConfigMaps, map, by);
@@ -67,7 +67,7 @@ describe('a Pod', () => {
     expect(JSON.parse((await world.log('p')).split('\n')[0]!)).toMatchObject({ env: { '1-x': 'one' } });
   });
 
-  it('stays over when somebody else says that it is', async () => {
+  it('stays failed when somebody else writes that it failed', async () => {
     world.use({ app: stays });
     await world.createPod('p', { containers: [container()] });
     await world.podUntil('p', isReady);
@@ -99,7 +99,7 @@ describe('a Pod', () => {
     expect((await world.pod('p')).metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  it('is written about when something is news to others: its node, its address, that it runs, that it answers', async () => {
+  it('has its status written only for news: its node, its address, that it runs, that it answers', async () => {
     world.use({ app: stays, fine: async () => 0 });
     const stop = new AbortController();
     const told: string[] = [];
@@ -125,7 +125,7 @@ describe('a Pod', () => {
     ]);
   });
 
-  it('that no node is for stays pending and says why', async () => {
+  it('stays pending and says why when no node fits', async () => {
     await world.createPod('p', { containers: [container()], nodeSelector: { disk: 'ssd' } });
     const pod = await world.podUntil('p', ({ status }) => (status?.conditions?.length ?? 0) > 0);
     expect(pod.status?.conditions).toMatchObject([{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }]);
@@ -134,14 +134,14 @@ describe('a Pod', () => {
   it.each([
     ['FallbackToLogsOnError', 'something is wrong\n'],
     ['File', undefined],
-  ])('whose container fails shows the end of its log where the policy is %s: %j', async (policy, message) => {
+  ])('shows the end of the log of a failed container with the policy %s: %j', async (policy, message) => {
     world.use({ app: fails });
     await world.createPod('p', { containers: [{ ...container(), terminationMessagePolicy: policy }] });
     const pod = await world.podUntil('p', (found) => state(found)?.lastState?.terminated !== undefined);
     expect(state(pod)?.lastState?.terminated?.message).toBe(message);
   });
 
-  it.each([undefined, '/tmp/why'])('whose container leaves a message shows it: in %s', async (path) => {
+  it.each([undefined, '/tmp/why'])('shows the termination message of its container: in %s', async (path) => {
     const leaves: SimulatedProgram = async (process) => {
       process.files.write(path ?? '/dev/termination-log', 'all is done');
       return 0;
@@ -153,7 +153,7 @@ describe('a Pod', () => {
     expect(state(pod)?.state?.terminated?.message).toBe('all is done');
   });
 
-  it('finds the Services beside it in its environment, unless it wants none', async () => {
+  it('has the Services of its namespace in its environment, unless it wants none', async () => {
     const seen: Record<string, string>[] = [];
     const looks: SimulatedProgram = async (process) => {
       seen.push({ ...process.env });
@@ -181,7 +181,7 @@ describe('a Pod', () => {
     await world.client.delete(Services, { namespace: 'default', name: 'side' });
   });
 
-  it('whose container fails is restarted at once, then ever more slowly', async () => {
+  it('restarts a failed container at once, then with growing pauses', async () => {
     world.use({ app: fails });
     await world.createPod('p', { containers: [container()] });
     const begun = world.clock.now();
@@ -219,7 +219,7 @@ describe('a Pod', () => {
     await world.until(async () => (await world.find(Pods, 'p')) === undefined);
   });
 
-  it('runs init containers one after the other, sidecars along with what follows them', async () => {
+  it('runs init containers one after the other, and sidecars along with what follows them', async () => {
     const order: string[] = [];
     const noted =
       (name: string, program: SimulatedProgram): SimulatedProgram =>
@@ -263,7 +263,7 @@ describe('a Pod', () => {
     ]);
   });
 
-  it('gets its environment from everywhere, and its command line expanded', async () => {
+  it('gets its environment from all sources, and its command line expanded', async () => {
     world.use({ app: reports });
     const meta = (name: string) => ({ name, namespace });
     await world.client.create(
@@ -318,7 +318,7 @@ describe('a Pod', () => {
     expect(env).not.toHaveProperty('MAYBE');
   });
 
-  it('waits for a key that is missing, names it, and starts when it comes', async () => {
+  it('waits for a missing key, names it, and starts when it comes', async () => {
     world.use({ app: stays });
     const metadata = { name: 'm', namespace };
     await world.client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} }, by);
@@ -334,7 +334,7 @@ describe('a Pod', () => {
     await world.podUntil('p', isReady, 1_000);
   });
 
-  it('waits for a Secret it mounts, and sees later changes of it without a restart', async () => {
+  it('waits for a Secret it mounts and sees later changes without a restart', async () => {
     const seen: string[] = [];
     const rereads: SimulatedProgram = async ({ files, pass }) => {
       for (;;) {
@@ -422,7 +422,7 @@ describe('a Pod', () => {
     expect((await world.pod('p')).status?.phase).toBe('Pending');
   });
 
-  it('is ended gracefully when it is deleted, and killed when it takes too long', async () => {
+  it('is ended gracefully when deleted, and killed when it takes too long', async () => {
     const stubborn: SimulatedProgram = () => new Promise(() => {});
     world.use({ app: stubborn });
     await world.createPod('p', { terminationGracePeriodSeconds: 20, containers: [container()] });
@@ -435,7 +435,7 @@ describe('a Pod', () => {
     expect(await reasons('p')).toContain('Killing');
   });
 
-  it('has its logs tailed, and those of its former run', async () => {
+  it('shows the tail of its logs and those of its former run', async () => {
     let runs = 0;
     const counts: SimulatedProgram = async ({ log, signal }) => {
       runs++;
@@ -451,7 +451,7 @@ describe('a Pod', () => {
     expect(await world.log('p', { previous: true, tailLines: 2 })).toBe('run 1 line 2\nrun 1 line 3\n');
   });
 
-  it('is run again after the host was started anew, with one restart more', async () => {
+  it('runs again with one more restart after the host was restarted', async () => {
     world.use({ app: stays, prepares: succeeds });
     await world.createPod('p', { initContainers: [{ name: 'i', image: 'prepares:1' }], containers: [container()] });
     const before = await world.podUntil('p', isReady);
@@ -463,7 +463,7 @@ describe('a Pod', () => {
     expect(state(after, 'i')).toMatchObject({ restartCount: 1, state: { terminated: { exitCode: 0 } } });
   });
 
-  it('that must not be restarted is lost with the host it ran on', async () => {
+  it('is lost with its host when it must not be restarted', async () => {
     world.use({ app: stays });
     await world.createPod('p', { restartPolicy: 'Never', containers: [container()] });
     await world.podUntil('p', isReady);
@@ -472,7 +472,7 @@ describe('a Pod', () => {
     expect(state(pod)?.state?.terminated).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
   });
 
-  it('makes room for another of its name only when nothing is left of it', async () => {
+  it('is replaced by another of its name only when nothing of it is left', async () => {
     let running = 0;
     let most = 0;
     const counted: SimulatedProgram = async ({ signal }) => {

@@ -26,8 +26,8 @@ const httpGet = { path: '/healthz', port: 'web' };
 const ports: Container['ports'] = [{ name: 'web', containerPort: 8080 }];
 const restarts = ({ status }: Pod): number => status?.containerStatuses?.[0]?.restartCount ?? 0;
 
-describe('probes', () => {
-  it('make a Pod ready when it answers, and unready again after enough failures', async () => {
+describe('probes of a Pod', () => {
+  it('make a Pod ready when it answers, and unready after enough failures', async () => {
     const health = { status: 503 };
     world.use({ app: served(health) });
     const readinessProbe = { httpGet, periodSeconds: 5, failureThreshold: 2 };
@@ -49,7 +49,7 @@ describe('probes', () => {
     expect(restarts(await world.pod('p'))).toBe(0);
   });
 
-  it('restart a container that has stopped answering', async () => {
+  it('restart a container that stopped answering', async () => {
     const health = { status: 200 };
     world.use({ app: served(health) });
     const livenessProbe = { httpGet, periodSeconds: 10, failureThreshold: 3 };
@@ -63,7 +63,7 @@ describe('probes', () => {
     expect(messages).toContain('Container main failed liveness probe, will be restarted');
   });
 
-  it('give a slow start the time it asks for before they count', async () => {
+  it('do not count before a slow start has had its time', async () => {
     const slow: SimulatedProgram = async ({ listen, pass, signal }) => {
       await pass(45_000);
       listen(8080, { accept: (socket) => void socket.destroy() });
@@ -85,7 +85,7 @@ describe('probes', () => {
     expect(world.clock.now() - Date.parse(pod.status!.startTime!)).toBeGreaterThanOrEqual(45_000);
   });
 
-  it('run commands in the container, and take one that does not end for a failure', async () => {
+  it('run commands in the container and treat one that does not end as a failure', async () => {
     let isHanging = false;
     const stays: SimulatedProgram = async ({ files, signal }) => {
       files.write('/ready', 'yes');

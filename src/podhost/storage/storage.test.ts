@@ -61,7 +61,7 @@ const restarted = (count: number) => (pod: Parameters<typeof isReady>[0]) =>
   isReady(pod) && pod.status?.containerStatuses?.[0]?.restartCount === count;
 
 describe('volumes', () => {
-  it('keep what is in them over restarts of the host and new Pods, until their claim goes', async () => {
+  it('keep their content over host restarts and new Pods until their claim is deleted', async () => {
     world.use({ app: counts });
     await createClaim('c');
     await createPod('p', 'c');
@@ -87,7 +87,7 @@ describe('volumes', () => {
   it.each([
     ['is not there', undefined, 'persistentvolumeclaim "missing" not found'],
     ['has a class nobody knows', 'fast', 'pod has unbound immediate PersistentVolumeClaims'],
-  ])('hold up a Pod whose claim %s, and say so', async (_, storageClass, problem) => {
+  ])('hold back a Pod whose claim %s, and say so', async (_, storageClass, problem) => {
     if (storageClass !== undefined) await createClaim('missing', storageClass);
     await createPod('p', 'missing');
     const pod = await world.podUntil('p', ({ status }) => (status?.conditions?.length ?? 0) > 0);

@@ -25,7 +25,7 @@ async function metric(manager: Manager, line: string): Promise<string | undefine
 }
 
 describe('a controller', () => {
-  it('reconciles what is there at the start and whatever changes, by key', async () => {
+  it('reconciles existing objects at the start and every change, by key', async () => {
     const seen: string[] = [];
     const w = controllerWorld({
       reconcile: async ({ cache }, key) => {
@@ -52,7 +52,7 @@ describe('a controller', () => {
     expect(w.clock.untilNext()).toBeUndefined();
   });
 
-  it('comes back when it asked to, and not before', async () => {
+  it('reconciles again when it was asked to, and not before', async () => {
     const times: number[] = [];
     const w = controllerWorld({
       reconcile: async ({ clock }) => {
@@ -73,7 +73,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('tries again ever more slowly after a failure, logs each once, and starts afresh after a success', async () => {
+  it('retries ever more slowly after a failure, logs each once, and starts over after a success', async () => {
     let calls = 0;
     const w = controllerWorld({
       reconcile: async () => {
@@ -116,7 +116,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('treats a lost race as normal life: repeated, not logged as an error', async () => {
+  it('repeats a lost race without logging it as an error', async () => {
     let calls = 0;
     const w = controllerWorld({
       reconcile: async () => {
@@ -131,7 +131,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('tells a reconcile that takes too long to stop, and never runs it twice meanwhile', async () => {
+  it('tells a slow reconcile to stop and never runs it twice meanwhile', async () => {
     let active = 0;
     let calls = 0;
     const w = controllerWorld({
@@ -183,7 +183,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('is not held up for ever by a cache that has lost its stream', async () => {
+  it('is not blocked for ever by a cache that has lost its stream', async () => {
     const rules: FaultRule[] = [];
     let calls = 0;
     const w = controllerWorld(
@@ -211,7 +211,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('wakes owners for what they own, also when an object changes hands, and maps as told', async () => {
+  it('wakes owners for objects they own, even when these change hands, and maps as configured', async () => {
     const seen: string[] = [];
     const w = controllerWorld({
       watches: [
@@ -248,7 +248,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('looks once at a change that means the same key before and after', async () => {
+  it('reconciles once for a change that maps to the same key before and after', async () => {
     let looks = 0;
     const w = controllerWorld({
       watches: [watchMapped(Gadgets, () => [at('a')])],
@@ -292,7 +292,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('does what a user asked for before what it merely looks at again', async () => {
+  it('handles requests of users before routine checks', async () => {
     const seen: string[] = [];
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => {
@@ -315,7 +315,7 @@ describe('a controller', () => {
     await w.stop();
   });
 
-  it('lets the work under way finish when it stops, and begins nothing new', async () => {
+  it('finishes running work when it stops and begins nothing new', async () => {
     let finish = (): void => {};
     let aborted = false;
     const seen: string[] = [];
@@ -339,7 +339,7 @@ describe('a controller', () => {
     expect(aborted).toBe(false);
   });
 
-  it('does not wait for ever for work that will not end', async () => {
+  it('does not wait for ever for work that does not end', async () => {
     const w = controllerWorld({ reconcile: () => new Promise(() => {}) }, { gracefulStopMs: 10_000 });
     await w.server.create(Widgets, widget('a'), by);
     await w.start();
@@ -367,7 +367,7 @@ describe('predicates', () => {
     ['a new generation', update({ generation: 1 }, { generation: 2 }), true],
     ['the same generation', update({ generation: 1 }, { generation: 1, labels: { a: 'b' } }), false],
     ['the beginning of a deletion', update({ generation: 1 }, { generation: 1, deletionTimestamp: 't' }), true],
-  ])('generationChanged on %s', (_, event, expected) => {
+  ])('generationChanged is checked on %s', (_, event, expected) => {
     expect(generationChanged(event)).toBe(expected);
   });
 
@@ -381,7 +381,7 @@ describe('predicates', () => {
 });
 
 describe('owner keys', () => {
-  it('match the kind in any version and respect the owner’s scope', () => {
+  it('match the kind in any version and respect the scope of the owner', () => {
     const owned = gadget('g', { ...widget('w'), apiVersion: 'test.capstan.dev/v2' });
     expect(ownerKeys(owned, Widgets)).toEqual([at('w')]);
     expect(ownerKeys(owned, { ...Widgets, namespaced: false })).toEqual([{ name: 'w' }]);
@@ -393,7 +393,7 @@ describe('owner keys', () => {
 });
 
 describe('results', () => {
-  it('combine to the one that comes back soonest', () => {
+  it('combine to the one that returns soonest', () => {
     expect(soonest(done(), requeueAfter(50, 'b'), requeueAfter(10, 'a'))).toEqual(requeueAfter(10, 'a'));
     expect(soonest(done(), done())).toEqual(done());
   });

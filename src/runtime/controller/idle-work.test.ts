@@ -9,7 +9,7 @@ import { watchMapped, watchObjects } from './watches.ts';
 const by = { fieldManager: 'test' };
 const at = (name: string) => ({ namespace: 'default', name });
 
-describe('a controller beside others with work to do', () => {
+describe('a background controller beside busy ones', () => {
   /** Starts another controller with one key in progress and `waiting` more, until released. */
   const busyNeighbour = (w: ControllerWorld) => {
     let release = (): void => {};
@@ -32,7 +32,7 @@ describe('a controller beside others with work to do', () => {
     return { begun, release, enqueue: (name: string) => neighbour.enqueue(at(name)) };
   };
 
-  it('works in the background when they have finished', async () => {
+  it('works in the background after the others have finished', async () => {
     const begun: string[] = [];
     const w = controllerWorld({
       background: true,
@@ -76,7 +76,7 @@ describe('a controller beside others with work to do', () => {
     await w.stop();
   });
 
-  it('sums up changes of what it watches patiently, and answers a new one of them at once', async () => {
+  it('collects changes of a patient watch and handles a new object at once', async () => {
     const seen: (string | undefined)[] = [];
     const w = controllerWorld({
       watches: [watchObjects(Widgets), watchMapped(Gadgets, () => [at('a')], { patient: true })],

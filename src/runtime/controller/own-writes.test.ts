@@ -9,7 +9,7 @@ import { done } from './result.ts';
 const by = { fieldManager: 'test' };
 const at = (name: string) => ({ namespace: 'default', name });
 
-describe('a controller and what it wrote itself', () => {
+describe('a controller and its own writes', () => {
   const status = { ...by, subresource: 'status' as const };
   /** A controller that acts in its first reconcile and counts all. */
   const looks = (
@@ -34,7 +34,7 @@ describe('a controller and what it wrote itself', () => {
     return { ...w, seen };
   };
 
-  it('looks again at a status of its own unless it goes on after it', async () => {
+  it('reconciles again after its own status write unless it continued after it', async () => {
     const seen: (string | undefined)[] = [];
     const w = controllerWorld({
       reconcile: async ({ client, cache }, key) => {
@@ -52,7 +52,7 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
-  it('does not look again at a status of its own that it went on after', async () => {
+  it('does not reconcile again after its own status write when it continued after it', async () => {
     const w = looks(({ client }) => client.patch(Widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
     await w.server.create(Widgets, widget('a'), by);
     await w.start();
@@ -65,7 +65,7 @@ describe('a controller and what it wrote itself', () => {
     ['between two writes of its own', ['own', 'other', 'own']],
     ['before its own', ['other', 'own']],
     ['after its own', ['own', 'other']],
-  ])('looks at once at a status that another wrote %s', async (_, writers) => {
+  ])('reconciles at once after a status that another wrote %s', async (_, writers) => {
     const w = looks(async ({ client }) => {
       for (const [index, writer] of writers.entries()) {
         const writing = writer === 'own' ? client : w.server;
@@ -80,7 +80,7 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
-  it('looks again at what it changed besides the status', async () => {
+  it('reconciles again after a change of its own beyond the status', async () => {
     const w = looks(({ client }) => client.patch(Widgets, at('a'), 'merge', { spec: { size: 7 } }, by));
     await w.server.create(Widgets, widget('a'), by);
     await w.start();
@@ -88,7 +88,7 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
-  it('does not look again at anything it changed when it went on with it', async () => {
+  it('does not reconcile again after any change of its own when it continued with it', async () => {
     const w = looks(
       async ({ client }) => {
         await client.patch(Widgets, at('a'), 'merge', { metadata: { finalizers: ['test/held'] } }, by);
@@ -106,7 +106,7 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
-  it('looks at what another changed meanwhile, also when it goes on with its own changes', async () => {
+  it('reconciles what another changed meanwhile, even if it continues with its own changes', async () => {
     const w = looks(
       async ({ client }) => {
         await client.patch(Widgets, at('a'), 'merge', { spec: { size: 7 } }, by);
@@ -120,7 +120,7 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
-  it('looks at what another changed before a write of its own that changes nothing', async () => {
+  it('reconciles what another changed before a write of its own that changes nothing', async () => {
     const w = looks(
       async ({ client, cache }) => {
         await w.server.patch(Widgets, at('a'), 'merge', { spec: { size: 8 } }, by);
@@ -135,7 +135,7 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
-  it('looks at once at a status that another writes after its work', async () => {
+  it('reconciles at once after a status that another writes after its work', async () => {
     const w = looks(({ client }) => client.patch(Widgets, at('a'), 'merge', { status: { phase: 'Up' } }, status));
     await w.server.create(Widgets, widget('a'), by);
     await w.start();
@@ -145,7 +145,7 @@ describe('a controller and what it wrote itself', () => {
     await w.stop();
   });
 
-  it('looks again when the stream was lost, for others may have written meanwhile', async () => {
+  it('reconciles again when the stream was lost, since others may have written meanwhile', async () => {
     const rules: FaultRule[] = [];
     const w = looks(
       async ({ client }) => {

@@ -63,14 +63,14 @@ function statusWrites(): number {
   return world.server.requests.filter(({ subresource }) => subresource === 'status').length;
 }
 
-describe('the status of an object in which only texts changed', () => {
+describe('a status in which only texts changed', () => {
   it('is written at once by default', async () => {
     await openWorld();
     await resize(2);
     expect(await message()).toBe('size 2');
   });
 
-  it('waits for the delay, and is then written with the newest text', async () => {
+  it('waits for the delay and is then written with the newest text', async () => {
     await openWorld(3000);
     expect(await message()).toBe('size 1');
     await resize(2);
@@ -96,7 +96,7 @@ describe('the status of an object in which only texts changed', () => {
     }
   });
 
-  it('is not written when the text is what it was before the delay ended', async () => {
+  it('is not written when the text is back to what it was before the delay ended', async () => {
     await openWorld(3000);
     await resize(2);
     await world.clock.advance(1000);
@@ -105,7 +105,7 @@ describe('the status of an object in which only texts changed', () => {
     expect(statusWrites()).toBe(1);
   });
 
-  it('is written at once with a condition that turned, or with another field', async () => {
+  it('is written at once together with a changed condition or another field', async () => {
     await openWorld(3000);
     await resize(2);
     await resize(5);

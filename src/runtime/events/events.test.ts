@@ -29,7 +29,7 @@ function setUp(rules: FaultRule[] = [], maxQueued?: number) {
 const object = { ...widget('w'), metadata: { name: 'w', namespace: 'team', uid: 'u1', resourceVersion: '7' } };
 
 describe('the event recorder', () => {
-  it('has each request counted for the controller that told of it, whoever was first', async () => {
+  it('counts each request for the controller that reported it, whoever was first', async () => {
     const origins: (string | undefined)[] = [];
     const { broadcaster, events } = setUp([
       {
@@ -79,7 +79,7 @@ describe('the event recorder', () => {
     });
   });
 
-  it('delivers what comes at the very moment it has delivered everything else', async () => {
+  it('delivers an event that arrives at the moment all others are delivered', async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { events, stored } = setUp();
       events.event(object, 'Normal', foreignReason('First'), 'one');
@@ -100,7 +100,7 @@ describe('the event recorder', () => {
     expect((await stored())[0]!.metadata.namespace).toBe('default');
   });
 
-  it('counts a repeated event instead of writing it again, also when the first one is forgotten', async () => {
+  it('counts a repeated event instead of writing a new one, even after the first was deleted', async () => {
     const { events, broadcaster, stored, clock, server } = setUp();
     events.event(object, 'Normal', foreignReason('Waiting'), 'for the network');
     await broadcaster.flush();
@@ -120,7 +120,7 @@ describe('the event recorder', () => {
     expect((await stored())[0]).toMatchObject({ count: 3, metadata: { name: event!.metadata.name } });
   });
 
-  it('never blocks and never fails: it keeps trying while the server is away', async () => {
+  it('never blocks and never fails, and keeps trying while the server is away', async () => {
     const rules: FaultRule[] = [{ error: () => new Error('connection refused') }];
     const { events, broadcaster, stored, clock } = setUp(rules);
     events.event(object, 'Normal', foreignReason('Up'), 'is up');
@@ -147,7 +147,7 @@ describe('the event recorder', () => {
     expect(entries.filter(({ message }) => message === 'Event was refused')).toHaveLength(1);
   });
 
-  it('drops events when too many wait, and says how many', async () => {
+  it('drops events when too many wait and reports how many', async () => {
     const { events, broadcaster, entries, stored } = setUp([], 5);
     for (let i = 0; i < 8; i++)
       events.event(
@@ -164,7 +164,7 @@ describe('the event recorder', () => {
     });
   });
 
-  it('forgets what waits when it is stopped', async () => {
+  it('drops waiting events when it is stopped', async () => {
     const { events, broadcaster, clock, stored } = setUp([{ error: () => new Error('away') }]);
     events.event(object, 'Normal', foreignReason('Up'), 'is up');
     await settle();
@@ -176,7 +176,7 @@ describe('the event recorder', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('cuts messages the API would refuse', async () => {
+  it('shortens messages the API would refuse', async () => {
     const { events, broadcaster, stored } = setUp();
     events.event(object, 'Normal', foreignReason('Up'), 'x'.repeat(5000));
     await broadcaster.flush();
@@ -196,7 +196,7 @@ describe('the correlator', () => {
     source: { component: 'c' },
   });
 
-  it('combines the tenth similar event and those after it, until ten minutes of silence', async () => {
+  it('combines the tenth similar event and those after it until ten minutes of silence', async () => {
     const clock = new ManualClock();
     const correlator = createCorrelator(clock);
     for (let i = 1; i <= 9; i++) expect(correlator.correlate(event(`attempt ${i}`)).kind).toBe('create');
@@ -220,7 +220,7 @@ describe('the correlator', () => {
     });
   });
 
-  it('cuts a source that talks too much about one object: 25 at once, then one in five minutes', async () => {
+  it('limits a source about one object to 25 events at once, then one in five minutes', async () => {
     const clock = new ManualClock();
     const correlator = createCorrelator(clock);
     const kinds = Array.from({ length: 30 }, () => correlator.correlate(event('same')).kind);
@@ -233,7 +233,7 @@ describe('the correlator', () => {
   });
 });
 
-it('memory of the correlator is bounded', () => {
+it('bounds the memory of the correlator', () => {
   const correlator = createCorrelator(new ManualClock());
   for (let i = 0; i < 5000; i++) {
     correlator.correlate({

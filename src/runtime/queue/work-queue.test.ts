@@ -43,7 +43,7 @@ async function takeAll(queue: WorkQueue): Promise<string[]> {
 }
 
 describe('the work queue', () => {
-  it('hands out a key once however often it was added', async () => {
+  it('hands out a key once, however often it was added', async () => {
     const { queue } = setUp();
     queue.add('a');
     queue.add('a');
@@ -51,7 +51,7 @@ describe('the work queue', () => {
     expect(await takeAll(queue)).toEqual(['a', 'b']);
   });
 
-  it('hands out a key again when it was added while being worked on, and only after that work ended', async () => {
+  it('hands out a key again after its work ended when it was added meanwhile', async () => {
     const { queue } = setUp();
     queue.add('a');
     expect(await queue.take()).toBe('a');
@@ -61,14 +61,14 @@ describe('the work queue', () => {
     expect(await takeAll(queue)).toEqual(['a']);
   });
 
-  it('gives a waiting worker a key the moment it is added', async () => {
+  it('gives a key to a waiting worker the moment it is added', async () => {
     const { queue } = setUp();
     const taken = queue.take();
     queue.add('a');
     expect(await taken).toBe('a');
   });
 
-  it('takes what a user caused before what is only looked at again', async () => {
+  it('hands out user requests before routine checks', async () => {
     const { queue } = setUp();
     for (const key of ['r1', 'r2', 'r3']) queue.add(key, 'low');
     queue.add('u1');
@@ -97,7 +97,7 @@ describe('the work queue', () => {
   });
 
   describe('with idle work', () => {
-    it('hands it out when nothing else is to be done anywhere', async () => {
+    it('hands out idle work when nothing else is to be done anywhere', async () => {
       const { busy, idle } = setUpTwo();
       busy.add('b1');
       const b1 = (await busy.take())!;
@@ -116,7 +116,7 @@ describe('the work queue', () => {
       expect(taken).toEqual(['i1', 'i2']);
     });
 
-    it('hands it out at once where others are idle, and once however often it was asked for', async () => {
+    it('hands out idle work at once where others are idle, and once however often it was added', async () => {
       const { idle, clock } = setUpTwo();
       const taken = worker(idle);
       for (let i = 0; i < 5; i++) idle.add('i1', 'idle');
@@ -125,7 +125,7 @@ describe('the work queue', () => {
       expect(clock.now()).toBe(0);
     });
 
-    it('lets a key rest between two looks, where asked to, and answers what came meanwhile by one', async () => {
+    it('lets a key rest between two idle runs and combines what came meanwhile into one', async () => {
       const { clock, queue } = setUp({ idleRestMs: 1000 });
       const taken = worker(queue);
       queue.add('i', 'idle');
@@ -149,7 +149,7 @@ describe('the work queue', () => {
       expect(taken.slice(4)).toEqual(['i']);
     });
 
-    it('does not let a key rest that somebody waits for, and what was to come is answered with it', async () => {
+    it('does not let an urgent key rest and answers the pending idle request with it', async () => {
       const { clock, queue } = setUp({ idleRestMs: 1000 });
       const taken = worker(queue);
       queue.add('i', 'idle');
@@ -163,7 +163,7 @@ describe('the work queue', () => {
       expect(taken).toEqual(['i', 'i']);
     });
 
-    it('lets a key rest after a look during which it was asked for again', async () => {
+    it('lets a key rest after a run during which it was added again', async () => {
       const { clock, queue } = setUp({ idleRestMs: 1000 });
       queue.add('i', 'idle');
       expect(await queue.take()).toBe('i');
@@ -174,7 +174,7 @@ describe('the work queue', () => {
       expect(await takeAll(queue)).toEqual(['i']);
     });
 
-    it('hands it out at once when it turns urgent', async () => {
+    it('hands out idle work at once when it turns urgent', async () => {
       const { busy, idle } = setUpTwo();
       busy.add('b');
       await busy.take();
@@ -186,7 +186,7 @@ describe('the work queue', () => {
       expect(taken).toEqual(['i2']);
     });
 
-    it('gives it one turn in a few however much else there is', async () => {
+    it('gives idle work one turn in a few, however much else there is', async () => {
       const { busy, idle } = setUpTwo();
       const taken = worker(idle);
       idle.add('i', 'idle');
@@ -201,7 +201,7 @@ describe('the work queue', () => {
       expect(turns).toBeLessThan(30);
     });
 
-    it('does not forget for it what is wanted at a certain time', async () => {
+    it('keeps timed requests of a key that waits as idle work', async () => {
       const { busy, idle, clock } = setUpTwo();
       busy.add('stuck');
       busy.add('behind it');
@@ -220,7 +220,7 @@ describe('the work queue', () => {
       expect(taken).toEqual(['i']);
     });
 
-    it('does not let it wait for work that only waits itself', async () => {
+    it('does not let idle work wait for work that only waits itself', async () => {
       const { busy, idle, clock } = setUpTwo();
       busy.add('stuck');
       busy.add('behind it');
@@ -236,7 +236,7 @@ describe('the work queue', () => {
       expect(taken).toEqual(['i1', 'i2']);
     });
 
-    it('does not let idle work that only waits keep out all other', async () => {
+    it('does not let waiting idle work keep out all other idle work', async () => {
       const { idle, clock } = setUpTwo();
       const taken: (string | undefined)[] = [];
       for (let i = 0; i < 7; i++) {
@@ -259,7 +259,7 @@ describe('the work queue', () => {
       expect(clock.untilNext()).toBeUndefined();
     });
 
-    it('waits for nothing once it is closed', async () => {
+    it('needs no timer once it is closed', async () => {
       const { busy, idle, idleGate, clock } = setUpTwo();
       busy.add('b');
       await busy.take();
@@ -270,7 +270,7 @@ describe('the work queue', () => {
     });
   });
 
-  it('waits as long as asked, and for the earliest of several requests', async () => {
+  it('delays a key as long as asked, and by the earliest of several requests', async () => {
     const { queue, clock } = setUp();
     queue.addAfter('a', 1000);
     queue.addAfter('a', 300);
@@ -287,7 +287,7 @@ describe('the work queue', () => {
     expect(clock.untilNext()).toBeUndefined();
   });
 
-  it('forgets a request for later when the key is wanted now: the work done now decides', async () => {
+  it('drops a delayed request when the key is wanted now, since the work done now decides', async () => {
     const { queue, clock } = setUp();
     queue.addAfter('a', 1000);
     queue.add('a');
@@ -309,7 +309,7 @@ describe('the work queue', () => {
     expect(queue.addRateLimited('a')).toBeLessThanOrEqual(5);
   });
 
-  it('gives workers nothing after it is shut down, and says when the last work has ended', async () => {
+  it('hands out nothing after it is shut down and says when the last work has ended', async () => {
     const { queue } = setUp();
     queue.add('a');
     await queue.take();
@@ -328,7 +328,7 @@ describe('the work queue', () => {
     expect(idle).toBe(true);
   });
 
-  it('tells how long keys waited and how long work takes', async () => {
+  it('reports how long keys waited and how long work takes', async () => {
     const seen: Record<string, number[]> = { waited: [], worked: [], depth: [] };
     let adds = 0;
     const { queue, clock } = setUp({
@@ -351,7 +351,7 @@ describe('the work queue', () => {
     expect(adds).toBe(1);
   });
 
-  it('never gives one key to two workers and never loses a key, whatever happens in whatever order', async () => {
+  it('never gives one key to two workers and never loses a key, in whatever order', async () => {
     const keys = fc.constantFrom('a', 'b', 'c', 'd');
     const lane = fc.constantFrom('high' as const, 'low' as const, 'idle' as const);
     const step = fc.oneof(

@@ -8,7 +8,7 @@ import { fencedClient } from './fenced-client.ts';
 const by = { fieldManager: 'test' };
 
 describe('a fence', () => {
-  it('is open for a while after each renewal, counted from when it was begun', async () => {
+  it('is open for a while after each renewal, counted from the start of the renewal', async () => {
     const clock = new ManualClock();
     const fence = createFence(clock, 3000);
     expect(() => fence.check()).toThrow('does not hold its lease');
@@ -30,7 +30,7 @@ describe('a fence', () => {
     expect(() => fence.check()).toThrow(expect.objectContaining({ code: 'CAP_LEASE_NOT_HELD' }));
   });
 
-  it('lets reads pass, and no write', async () => {
+  it('lets reads pass and no write', async () => {
     const clock = new ManualClock();
     const fence = createFence(clock, 3000);
     const server = memoryClient({ clock });

@@ -6,7 +6,7 @@ const id = fc.string({ minLength: 1, maxLength: 12 });
 const members = fc.uniqueArray(id, { minLength: 1, maxLength: 8 });
 
 describe('the owner of a share', () => {
-  it('is one of the members, whoever counts them in which order', () => {
+  it('is one of the members, whoever counts them in whatever order', () => {
     fc.assert(
       fc.property(fc.string(), members, (share, all) => {
         const owner = ownerOf(share, all);
@@ -17,7 +17,7 @@ describe('the owner of a share', () => {
     expect(ownerOf('a/b', [])).toBeUndefined();
   });
 
-  it('changes only for what a newcomer gets, and for what somebody who leaves had', () => {
+  it('changes only for what a newcomer gets and for what a leaving member had', () => {
     fc.assert(
       fc.property(fc.string(), members, id, (share, all, newcomer) => {
         fc.pre(!all.includes(newcomer));

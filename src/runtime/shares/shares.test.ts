@@ -150,7 +150,7 @@ const areSettled = (members: readonly Member[]): boolean => {
 };
 
 describe('processes that share the work', () => {
-  it('divide it among themselves, and give it to each other when they come and go', async () => {
+  it('divide it among themselves and hand it over when processes come and go', async () => {
     const { clock, server, add, sent } = world(1);
     const a = add('a');
     await runUntil(clock, () => areSettled([a]), { limitMs: 5000 });
@@ -171,7 +171,7 @@ describe('processes that share the work', () => {
     expect((await server.list(Leases, { namespace: 'capstan-system' })).items).toEqual([]);
   });
 
-  it('go on with what a dead one had as soon as its lease ends', async () => {
+  it('take over the shares of a dead one as soon as its lease ends', async () => {
     const { clock, add } = world(2, 5);
     const [a, b] = [add('a'), add('b')];
     await runUntil(clock, () => areSettled([a, b]), { limitMs: 20_000 });
@@ -182,7 +182,7 @@ describe('processes that share the work', () => {
     a.stop();
   });
 
-  it('send nothing for what they lost while they were paused, and begin anew', async () => {
+  it('send nothing for shares they lost while paused, and start anew', async () => {
     const { clock, add, sent } = world(3);
     const [a, b] = [add('a'), add('b')];
     await runUntil(clock, () => areSettled([a, b]), { limitMs: 20_000 });

@@ -58,7 +58,7 @@ describe('writing an object back', () => {
     expect(stored.status).toEqual({ phase: 'New' });
   });
 
-  it('counts a generation its own write made as observed, and none that somebody else made', async () => {
+  it('counts the generation of its own write as observed, and none of others', async () => {
     const { client, object, options } = await setUp();
     const resized = { ...clone(object), spec: { size: 2 } };
     const own = await patchObject(client, Widgets, object, resized, { ...options, observedGeneration: true });
@@ -78,7 +78,7 @@ describe('writing an object back', () => {
     expect(stored.status).toEqual({ observedGeneration: 1 });
   });
 
-  it('keeps conditions others wrote meanwhile', async () => {
+  it('keeps conditions that others wrote meanwhile', async () => {
     const { client, object, options, clock } = await setUp({
       conditions: [ready('False', { lastTransitionTime: 't' })],
     });
@@ -97,7 +97,7 @@ describe('writing an object back', () => {
     ]);
   });
 
-  it('keeps them also when it writes the spec first', async () => {
+  it('keeps conditions of others when it writes the spec first', async () => {
     const { client, object, options } = await setUp();
     const other = clone(object);
     setCondition(other, { type: 'Theirs', status: 'True' }, start);
@@ -109,7 +109,7 @@ describe('writing an object back', () => {
     expect(stored.status?.conditions?.map(({ type }) => type)).toEqual(['Theirs', 'Ready']);
   });
 
-  it('removes the conditions it removed and no others', async () => {
+  it('removes the conditions it removed itself and no others', async () => {
     const { client, object, options } = await setUp({
       conditions: [
         ready('True', { lastTransitionTime: 't' }),
@@ -122,7 +122,7 @@ describe('writing an object back', () => {
     expect(stored.status?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
   });
 
-  it('never undoes a finalizer somebody else added', async () => {
+  it('never undoes a finalizer that somebody else added', async () => {
     const { client, object, options } = await setUp(undefined, ['ours']);
     await client.patch(Widgets, key, 'merge', { metadata: { finalizers: ['ours', 'theirs'] } }, by);
     const draft = clone(object);
@@ -132,7 +132,7 @@ describe('writing an object back', () => {
     expect((await client.get(Widgets, key)).metadata.finalizers).toEqual(['ours', 'theirs']);
   });
 
-  it('ends quietly when the last finalizer goes and the object with it', async () => {
+  it('ends without an error when the object is deleted with its last finalizer', async () => {
     const { client, options } = await setUp(undefined, ['ours']);
     const terminating = (await client.delete(Widgets, key))!;
     const draft = clone(terminating);
@@ -142,7 +142,7 @@ describe('writing an object back', () => {
     expect((await client.list(Widgets)).items).toEqual([]);
   });
 
-  it('writes fields of the status without a lock: they are its own', async () => {
+  it('writes status fields without a lock, since they are its own', async () => {
     const { client, object, options } = await setUp();
     await client.patch(Widgets, key, 'merge', { spec: { size: 7 } }, by);
     const stored = await patchStatus(client, Widgets, object, { ...object, status: { phase: 'Up' } }, options);

@@ -29,7 +29,7 @@ function collect(events: AsyncIterable<WatchEvent<Widget>>): string[] {
 }
 
 describe('the memory client', () => {
-  it('creates once, with everything the server fills in', async () => {
+  it('creates an object once, with everything the server fills in', async () => {
     const client = memoryClient();
     const made = await client.create(Widgets, { ...widget('w', { spec: { size: 1 } }), status: { phase: 'no' } }, by);
     expect(made.metadata).toMatchObject({
@@ -41,7 +41,7 @@ describe('the memory client', () => {
     expect(isAlreadyExists(await failure(client.create(Widgets, widget('w'), by)))).toBe(true);
   });
 
-  it('refuses an update made from an old version and does not count a write that changes nothing', async () => {
+  it('refuses an update made from an old version and ignores a write that changes nothing', async () => {
     const client = memoryClient();
     const first = await client.create(Widgets, widget('w', { spec: { size: 1 } }), by);
     const second = await client.update(Widgets, { ...first, spec: { size: 2 } }, by);
@@ -51,7 +51,7 @@ describe('the memory client', () => {
     expect(same.metadata.resourceVersion).toBe(second.metadata.resourceVersion);
   });
 
-  it('keeps status and the rest apart', async () => {
+  it('keeps the status apart from the rest', async () => {
     const client = memoryClient();
     await client.create(Widgets, widget('w', { spec: { size: 1 } }), by);
     const status = await client.patch(
@@ -86,7 +86,7 @@ describe('the memory client', () => {
     expect((await client.delete(Widgets, key, { propagationPolicy }))?.metadata.finalizers).toEqual(finalizers);
   });
 
-  it('streams what matches a selector, and calls leaving it a delete', async () => {
+  it('streams objects that match a selector and reports leaving it as a delete', async () => {
     const client = memoryClient();
     const stop = new AbortController();
     const seen = collect(client.watch(Widgets, { labelSelector: 'colour=red', signal: stop.signal }));
@@ -102,7 +102,7 @@ describe('the memory client', () => {
     expect(client.openWatches()).toBe(0);
   });
 
-  it('replays from a version, refuses one that is forgotten, and sends bookmarks', async () => {
+  it('replays from a version, refuses a forgotten one and sends bookmarks', async () => {
     const clock = new ManualClock();
     const client = memoryClient({ clock });
     const first = await client.create(Widgets, widget('a'), by);
@@ -118,7 +118,7 @@ describe('the memory client', () => {
     expect(isExpired(await failure(Promise.resolve(events.next())))).toBe(true);
   });
 
-  it('knows streaming lists, or refuses them when told to', async () => {
+  it('supports streaming lists, or refuses them when told to', async () => {
     const desired = {
       sendInitialEvents: true,
       resourceVersionMatch: 'NotOlderThan' as const,
@@ -144,7 +144,7 @@ describe('the memory client', () => {
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  it('hands out objects that cannot be changed by mistake', async () => {
+  it('returns objects that cannot be changed by mistake', async () => {
     const client = memoryClient();
     const made = await client.create(Widgets, widget('w', { spec: { size: 1 } }), by);
     expect(() => {

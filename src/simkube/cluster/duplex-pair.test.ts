@@ -48,7 +48,7 @@ describe('a connection inside the process', () => {
     expect(near.writableLength).toBe(0);
   });
 
-  it('lets a writer go whose reader is gone', async () => {
+  it('releases a writer whose reader is gone', async () => {
     const [near, far] = duplexPair();
     const part = Buffer.alloc(256 * 1024);
     near.write(part);

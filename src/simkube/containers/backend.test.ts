@@ -43,7 +43,7 @@ describe('a simulated back end', () => {
     [{ drop: ['NET_BIND_SERVICE'] }, 1],
     [{ drop: ['ALL'], add: ['NET_BIND_SERVICE'] }, 0],
     [undefined, 0],
-  ])('does not start a file that has a capability its container may not have: %j', async (capabilities, exitCode) => {
+  ])('does not start a file with a capability its container may not have: %j', async (capabilities, exitCode) => {
     const clock = new ManualClock();
     const backend = createSimulatedBackend({
       clock,

@@ -32,7 +32,7 @@ describe('the files of a container', () => {
     (name) => volumes[name],
   );
 
-  it('are its own, and over them what is mounted, the deepest mount first', () => {
+  it('are its own, with mounts over them, the deepest mount first', () => {
     files.write('/tmp/x', '1');
     files.write('/var/lib/etcd/wal/0', '2');
     expect(data.read('member-0/wal/0')).toBe('2');
@@ -54,7 +54,7 @@ describe('the files of a container', () => {
     expect(() => files.write(path, 'x')).toThrow(expect.objectContaining({ code: 'EROFS' }));
   });
 
-  it('are gone with their directory', () => {
+  it('are deleted with their directory', () => {
     files.write('/var/lib/etcd/wal/1', '3');
     files.remove('/var/lib/etcd/wal');
     expect(files.list('/var/lib/etcd/wal')).toEqual([]);
@@ -62,7 +62,7 @@ describe('the files of a container', () => {
 });
 
 describe('a directory on disk', () => {
-  it('is found again as it was, without what was half written', () => {
+  it('is found again as it was, without half-written files', () => {
     const root = join(base, 'volume');
     const tree = diskTree(root);
     tree.write('member/id', 'abc');

@@ -6,7 +6,7 @@ import type { SimulatedProcess } from '../process.ts';
 import type { PortService } from '../types.ts';
 import { idleProgram } from './idle-program.ts';
 
-it('hangs up on everybody who is connected when it ends', async () => {
+it('closes all connections when the idle program ends', async () => {
   const stop = new AbortController();
   const services: PortService[] = [];
   const process = {

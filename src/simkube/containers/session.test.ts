@@ -60,7 +60,7 @@ async function seen(
   return { screen, exitCode };
 }
 
-describe('somebody in front of a command', () => {
+describe('a session in front of a command', () => {
   it.each([
     ['a script on the input', ['sh'], ['echo one\n', 'ec', 'ho $GREETING; exit 3\n'], 'one\nhello\n', 3],
     ['a command that reads', ['cat'], ['a\n', 'b\n'], 'a\nb\n', 0],
@@ -68,11 +68,11 @@ describe('somebody in front of a command', () => {
     ['nothing to read', ['echo', 'two words'], undefined, 'two words\n', 0],
     ['what is not there', ['frobnicate'], undefined, expect.stringContaining('frobnicate: command not found'), 127],
     ['what kubectl cp runs', ['tar', 'xmf', '-'], undefined, expect.stringContaining('cannot be copied'), 1],
-  ])('%s', async (_, command, stdin, screen, exitCode) => {
+  ])('shows the expected screen for %s', async (_, command, stdin, screen, exitCode) => {
     expect(await seen(command, stdin ? { stdin } : {})).toEqual({ screen, exitCode });
   });
 
-  it('has a terminal that shows what is typed, lets it be corrected, and ends lines its own way', async () => {
+  it('has a terminal that echoes input, allows corrections and ends lines its own way', async () => {
     const stdin = ['ecj', '\u007fho hi', '\r', 'false\r', 'exit\r', 'never\r'];
     expect(await seen(['sh'], { tty: true, stdin })).toEqual({
       screen: '/ # ecj\b \bho hi\r\nhi\r\n/ # false\r\n/ # exit\r\n',
@@ -80,7 +80,7 @@ describe('somebody in front of a command', () => {
     });
   });
 
-  it('leaves a shell with the end of the input, and a line with an interrupt', async () => {
+  it('leaves a shell at the end of the input and a line with an interrupt', async () => {
     expect(await seen(['sh'], { tty: true, stdin: ['oops\u0003', 'echo ü\r', '\u0004'] })).toEqual({
       screen: '/ # oops^C\r\n/ # echo ü\r\nü\r\n/ # ',
       exitCode: 0,

@@ -36,7 +36,7 @@ describe('an etcd cluster', () => {
     expect(() => etcd.remove(ids[0]!)).toThrow('etcdserver: request timed out');
   });
 
-  it('counts a learner only once it was promoted, which needs it to run', () => {
+  it('counts a learner only after its promotion, which needs it to run', () => {
     const { etcd } = cluster(1);
     const { id } = etcd.add(['https://new:2380'], { isLearner: true });
     expect(etcd.hasQuorum).toBe(true);
@@ -49,7 +49,7 @@ describe('an etcd cluster', () => {
     expect(etcd.hasQuorum).toBe(false);
   });
 
-  it('keeps members that are down until they are removed, and never takes them back', () => {
+  it('keeps members that are down until they are removed and never takes them back', () => {
     const { etcd, ids } = cluster(3);
     etcd.stop(ids[2]!);
     expect(etcd.members).toHaveLength(3);
@@ -64,7 +64,7 @@ describe('an etcd cluster', () => {
     expect(() => etcd.remove(ids[1]!)).toThrow('not enough started members');
   });
 
-  it('moves leadership only by the leader and only to one that votes and runs', () => {
+  it('moves leadership only by the leader and only to a running voter', () => {
     const { etcd, ids } = cluster(3);
     const [leader, second, third] = ids as [string, string, string];
     expect(() => etcd.moveLeader(second, third)).toThrow('not leader');
@@ -76,7 +76,7 @@ describe('an etcd cluster', () => {
     expect(etcd.term).toBe(term + 1);
   });
 
-  it('goes on from what was saved of it', () => {
+  it('continues from a saved snapshot', () => {
     const { etcd, ids } = cluster(3);
     const again = new EtcdCluster({ random: seededRandom(4), snapshot: etcd.snapshot() });
     expect(again.hasQuorum).toBe(false);
@@ -85,8 +85,8 @@ describe('an etcd cluster', () => {
   });
 });
 
-describe('messages of etcd', () => {
-  it('come back as they were written', () => {
+describe('etcd messages', () => {
+  it('decode to what was encoded', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.array(fc.string()), (number, texts) => {
         const fields = readFields(writeFields({ 1: number, 3: texts }));
@@ -96,7 +96,7 @@ describe('messages of etcd', () => {
     );
   });
 
-  it('are refused when they break off', () => {
+  it('are refused when they are cut short', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         try {

@@ -14,13 +14,13 @@ function withLines(...lines: string[]): Buffer {
 }
 
 describe('the keys of a snapshot', () => {
-  it('are those that were written', async () => {
+  it('are the keys that were written', async () => {
     const keys = await simulatedSnapshotKeys(snapshotOf([{ key: '/b', value: 'ü\n"' }]));
     expect(keys?.map(({ key, value }) => [key.toString(), value.toString()])).toEqual([['/a/b', 'ü\n"']]);
     expect(await simulatedSnapshotKeys(snapshotOf([]))).toEqual([]);
   });
 
-  it('are none of another file', async () => {
+  it('are absent in any other file', async () => {
     expect(await simulatedSnapshotKeys(Buffer.from('something else'))).toBeUndefined();
     expect(await simulatedSnapshotKeys(Buffer.alloc(0))).toBeUndefined();
   });
@@ -30,7 +30,7 @@ describe('the keys of a snapshot', () => {
     ['ends after its first line', Buffer.from('CAPSTAN-SIMULATED-ETCD-SNAPSHOT 1\n')],
     ['has a line that is no key', withLines('{"a":1}')],
     ['has a line without an end', withLines(JSON.stringify(['', 'k', 'x'.repeat(11 * 1024 ** 2)]))],
-  ])('are refused where the file %s', async (_what, file) => {
+  ])('are refused when the file %s', async (_what, file) => {
     await expect(simulatedSnapshotKeys(file)).rejects.toThrow(SyntaxError);
   });
 

@@ -88,7 +88,7 @@ function hosted() {
 }
 
 describe('a Pod that cannot be prepared', () => {
-  it('is tried again with growing pauses while the API refuses, also after an object of it changed', async () => {
+  it('is tried again with growing pauses while the API refuses, even after one of its objects changed', async () => {
     const host = hosted();
     host.api.secret = keys;
     host.sync();
@@ -122,7 +122,7 @@ describe('a Pod that cannot be prepared', () => {
     expect(pauses.length).toBeLessThan(40);
   });
 
-  it('finds what was missing at once when it is notified, and by itself when it is not', async () => {
+  it('finds what was missing at once when notified, and by itself when not', async () => {
     for (const isNotified of [true, false]) {
       const host = hosted();
       host.sync();

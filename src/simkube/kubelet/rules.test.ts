@@ -16,12 +16,12 @@ describe('variables in command lines', () => {
     expect(expandVariables(text, { A: 'one' })).toBe(expected);
   });
 
-  it('leave text without references as it is', () => {
+  it('leave text without references unchanged', () => {
     fc.assert(fc.property(fc.string(), (text) => text.includes('$') || expandVariables(text, { A: 'x' }) === text));
   });
 });
 
-describe('restarts', () => {
+describe('restarts of containers', () => {
   it.each([
     ['main', 'Always', 0, true],
     ['main', 'Always', 1, true],
@@ -36,7 +36,7 @@ describe('restarts', () => {
     expect(isRunAgain(kind, policy, { exitCode, reason: '' })).toBe(expected);
   });
 
-  it('pause ever longer up to five minutes, and not at all again after a long good run', () => {
+  it('have growing pauses up to five minutes, and none after a long good run', () => {
     const backoff = new Backoff();
     const pauses = Array.from({ length: 8 }, () => formatPause(backoff.next()));
     expect(pauses).toEqual(['0s', '10s', '20s', '40s', '1m20s', '2m40s', '5m0s', '5m0s']);
@@ -47,7 +47,7 @@ describe('restarts', () => {
   });
 });
 
-describe('what a Pod is told about itself', () => {
+describe('the downward API of a Pod', () => {
   const around: PodContext = {
     nodeName: 'n',
     nodeAddress: '127.65.0.1',
@@ -74,7 +74,7 @@ describe('what a Pod is told about itself', () => {
     ['status.hostIP', '127.65.0.1'],
     ['status.podIP', '10.244.0.9'],
     ['spec.containers', undefined],
-  ])('field %s', (path, expected) => {
+  ])('reads the field %s', (path, expected) => {
     expect(podField(pod, path, around)).toBe(expected);
   });
 
@@ -85,7 +85,7 @@ describe('what a Pod is told about itself', () => {
     [{ resource: 'requests.cpu', divisor: '1m' }, '1500'],
     [{ resource: 'limits.cpu' }, '8'],
     [{ resource: 'limits.cpu', containerName: 'absent' }, undefined],
-  ])('resource %o', (reference, expected) => {
+  ])('reads the resource %o', (reference, expected) => {
     expect(containerResource(pod, reference, undefined, around)).toBe(expected);
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Service } from '../../api/index.ts';
 import { serviceVariables } from './service-links.ts';
 
-it('leads to Services with an address, by their names and ports', () => {
+it('points to Services with an address by their names and ports', () => {
   const service = (name: string, clusterIP: string): Service => ({
     apiVersion: 'v1',
     kind: 'Service',

@@ -25,11 +25,11 @@ describe('ranges of loopback addresses', () => {
     ['10.0.0.1', undefined],
     ['127.64.0.0/16', undefined],
     ['::1', undefined],
-  ])('%s is of %s', (address, cidr) => {
+  ])('%s belongs to %s', (address, cidr) => {
     expect(loopbackRangeOf(address)?.cidr).toBe(cidr);
   });
 
-  it('never lead clouds and Pods to the same place', () => {
+  it('never give clouds and Pods the same range', () => {
     const [clouds, pods] = [64, 65].map((number) => Array.from(rangesFrom(loopbackRange(number)), ({ cidr }) => cidr));
     expect(clouds?.[0]).toBe('127.64.0.0/16');
     expect(pods?.at(-1)).toBe('127.127.0.0/16');
@@ -38,7 +38,7 @@ describe('ranges of loopback addresses', () => {
 });
 
 describe('a claim on a range', () => {
-  it('has the next one when the usual one is taken, and says so', async () => {
+  it('uses the next range when the usual one is taken, and says so', async () => {
     const first = await claim({ usual });
     const { logger, entries } = memoryLogger();
     const second = await claim({ usual: first }, logger);
@@ -52,7 +52,7 @@ describe('a claim on a range', () => {
     expect((await claim({ usual: first, isKept: true })).cidr).toBe(first.cidr);
   });
 
-  it('fails for a range that must be kept, and names the process that has it', async () => {
+  it('fails for a range that must be kept and names the process that has it', async () => {
     const first = await claim({ usual });
     await expect(claim({ usual: first, isKept: true })).rejects.toMatchObject({
       code: 'CAP_ADDRESSES_TAKEN',

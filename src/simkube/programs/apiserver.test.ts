@@ -31,18 +31,18 @@ async function endOf(pod: LabPod, args: readonly string[]): Promise<number> {
   return run.exitCode()!;
 }
 
-describe('flags of a release', () => {
+describe('flags of a Kubernetes release', () => {
   it.each([
     ['v1.32.9', ['--cloud-provider=external', '--cloud-config=/x'], undefined],
     ['v1.33.0', ['--cloud-provider=external'], 'Error: unknown flag: --cloud-provider'],
     ['v1.34.2', ['--cloud-config', '/x'], 'Error: unknown flag: --cloud-config'],
     ['v1.28.0', ['--authentication-config=/x'], 'Error: unknown flag: --authentication-config'],
     ['v1.34.0', ['--authentication-config=/x'], undefined],
-  ])('kube-apiserver %s %s: %s', (version, args, problem) => {
+  ])('kube-apiserver %s with %s reports: %s', (version, args, problem) => {
     expect(commandLineProblem('kube-apiserver', args, version)).toBe(problem);
   });
 
-  it.each(['kube-controller-manager', 'kube-scheduler'] as const)('%s', (program) => {
+  it.each(['kube-controller-manager', 'kube-scheduler'] as const)('%s refuses an unknown flag', (program) => {
     expect(commandLineProblem(program, ['--no-such-flag'], 'v1.34.0')).toBe('Error: unknown flag: --no-such-flag');
     expect(commandLineProblem(program, ['--emulated-version=1.30'], 'v1.30.0')).toContain('unknown flag');
     expect(commandLineProblem(program, ['--kubeconfig=/x', '--leader-elect=true', '--v=2'], 'v1.34.0')).toBeUndefined();
@@ -63,13 +63,13 @@ describe('kube-apiserver in a Pod', () => {
     expect(pod.lines.join('\n')).toContain(words);
   });
 
-  it('waits for etcd for a while and gives up', async () => {
+  it('waits for etcd for a while and then gives up', async () => {
     const pod = lab.pod('api-0', await pki.apiFiles('api-0'));
     expect(await endOf(pod, apiArgs('https://etcd-0:2379'))).toBe(1);
     expect(pod.lines.join('\n')).toContain('ECONNREFUSED');
   });
 
-  it('is turned away by etcd with a certificate of another authority', async () => {
+  it('is refused by etcd with a certificate of another authority', async () => {
     await startPlane(lab, pki);
     const stranger = await createAuthority({ commonName: 'stranger', clock: lab.clock });
     const client = await issueCertificate({
@@ -87,7 +87,7 @@ describe('kube-apiserver in a Pod', () => {
     expect(pod.lines.join('\n')).toContain('tls: bad certificate');
   });
 
-  it('keeps tenants of one etcd apart, and to their own keys where etcd demands it', async () => {
+  it('keeps tenants of one etcd apart, and within their own keys where etcd demands it', async () => {
     const { etcdRun } = await startPlane(lab, pki);
     const files = await pki.apiFiles('api-0', 'api-1');
     const tenant = lab.pod('api-1', files);
@@ -114,7 +114,7 @@ describe('kube-apiserver in a Pod', () => {
     await etcdRun.stop();
   });
 
-  it('believes two authorities while one is replaced, beside instances that believe one', async () => {
+  it('trusts two authorities during a replacement, beside instances that trust one', async () => {
     await startPlane(lab, pki);
     const next = await createPlanePki(lab.clock);
     const files = await pki.apiFiles('api-1');
@@ -141,7 +141,7 @@ describe('kube-apiserver in a Pod', () => {
     expect(seen.metadata.name).toBe('by-the-new');
   });
 
-  it('serves with a renewed certificate without being started anew', async () => {
+  it('serves a renewed certificate without a restart', async () => {
     const { api } = await startPlane(lab, pki);
     const before = lab.dial('api-0', 6443).api!.servingCertificate?.();
     const renewed = await pki.apiFiles('api-0');

@@ -14,7 +14,7 @@ const kineArgs = (schema: string): string[] => [
 ];
 
 describe('kine', () => {
-  it('lets an API server in the same Pod keep its objects in a schema of a database', async () => {
+  it('lets an API server in the same Pod keep its objects in a database schema', async () => {
     lab = createProgramLab();
     const pki = await createPlanePki(lab.clock);
     lab.pod('db').start('docker.io/library/postgres:16', []);
@@ -35,7 +35,7 @@ describe('kine', () => {
     expect(await names('api-2')).not.toContain('mine');
   });
 
-  it('gives up on a database that does not answer, and on one nobody knows', async () => {
+  it('gives up on a database that does not answer and on an unknown one', async () => {
     lab = createProgramLab();
     const pod = lab.pod('api-0');
     const lost = pod.start(kineImage, kineArgs('one'));
@@ -56,7 +56,7 @@ describe('the address of a database', () => {
     ['mysql://u:p@tcp(db:3307)/tenant', 'mysql', 'db', 3307, 'tenant'],
     ['nats://127.0.0.1:4222?bucket=one', 'nats', '127.0.0.1', 4222, 'one'],
     ['sqlite:///var/lib/k0s/db/state.db', 'sqlite', '', 0, 'kine'],
-  ])('%s is understood', (text, kind, host, port, schema) => {
+  ])('is parsed from %s', (text, kind, host, port, schema) => {
     expect(parseDataSource(text)).toEqual({ kind, host, port, schema });
   });
 });

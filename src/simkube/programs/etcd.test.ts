@@ -83,7 +83,7 @@ describe('etcd in Pods', () => {
     expect(await health('etcd-0')).toBe(200);
   });
 
-  it('begins with several members at once and answers when most of them are there', async () => {
+  it('starts with several members at once and answers when a majority is there', async () => {
     const names = ['etcd-0', 'etcd-1', 'etcd-2'];
     const pods = await Promise.all(names.map(memberPod));
     startMember(pods[0]!, names, 'new');
@@ -96,7 +96,7 @@ describe('etcd in Pods', () => {
   });
 
   it.each(['new', 'existing'] as const)(
-    'does not take a member back that lost its volume (state %s)',
+    'does not take back a member that lost its volume (state %s)',
     async (state) => {
       const { pods, runs } = await grow('etcd-0', 'etcd-1', 'etcd-2');
       const cluster = clusterAt('etcd-0')!;
@@ -125,7 +125,7 @@ describe('etcd in Pods', () => {
     return run.exitCode()!;
   }
 
-  it('begins anew when its only member lost its volume', async () => {
+  it('starts over when its only member lost its volume', async () => {
     const { pods, runs } = await grow('etcd-0');
     const before = clusterAt('etcd-0')!.id;
     await runs[0]!.stop();
@@ -135,7 +135,7 @@ describe('etcd in Pods', () => {
     expect(clusterAt('etcd-0')!.id).not.toBe(before);
   });
 
-  it('cannot join whom it does not find, nor one that does not know it', async () => {
+  it('cannot join a cluster it does not find or that does not know it', async () => {
     const pod = await memberPod('etcd-1');
     expect(await startAndEnd(pod, ['etcd-0', 'etcd-1'], 'existing')).toBe(1);
     expect(pod.lines.at(-1)).toContain('could not retrieve cluster information from the given URLs');
@@ -144,7 +144,7 @@ describe('etcd in Pods', () => {
     expect(pod.lines.at(-1)).toContain('member count is unequal');
   });
 
-  it('goes one minor version at a time and never back', async () => {
+  it('moves one minor version at a time and never back', async () => {
     const { pods, runs } = await grow('etcd-0');
     const [pod] = pods as [LabPod];
     await runs[0]!.stop();
@@ -169,7 +169,7 @@ describe('etcd in Pods', () => {
     expect(pod.lines.join('\n')).toContain(words);
   });
 
-  it('tells probes and etcdctl how it is', async () => {
+  it('reports its health to probes and etcdctl', async () => {
     const { pods, runs } = await grow('etcd-0', 'etcd-1', 'etcd-2');
     const ask = (): Promise<{ code: number }> =>
       pods[0]!.exec(
@@ -190,7 +190,7 @@ describe('etcd in Pods', () => {
     expect(await ask()).toMatchObject({ code: 1 });
   });
 
-  it('gives a snapshot from which another cluster begins with the same objects', async () => {
+  it('gives a snapshot from which another cluster starts with the same objects', async () => {
     const { pods } = await grow('etcd-0');
     const files = await pki.apiFiles('api-0', 'api-1');
     lab.pod('api-0', files).start(apiServerImage, apiArgs('https://etcd-0:2379', ['--etcd-prefix=/tenant']));

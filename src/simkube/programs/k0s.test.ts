@@ -125,7 +125,7 @@ async function untilUp(pod: LabPod): Promise<void> {
 }
 
 describe('k0s in a Pod', () => {
-  it('comes up from its entry script and says so', async () => {
+  it('comes up from its entry script and reports it', async () => {
     const pod = await controllerPod();
     expect(await pod.exec(image, 'k0s', 'status')).toMatchObject({ code: 1 });
     await start(pod);
@@ -137,7 +137,7 @@ describe('k0s in a Pod', () => {
     expect(uid).toBeDefined();
   });
 
-  it('brings its stacks, what is mounted as manifests, and charts in their order', async () => {
+  it('applies its stacks, mounted manifests, and charts in their order', async () => {
     const pod = await controllerPod();
     await start(pod);
     await untilUp(pod);
@@ -179,7 +179,7 @@ describe('k0s in a Pod', () => {
     expect(other['status']).toMatchObject({ error: "can't locate chart `unknown/chart`: repo unknown not found" });
   });
 
-  it('makes, lists and takes back join tokens', async () => {
+  it('makes, lists and revokes join tokens', async () => {
     const pod = await controllerPod();
     await start(pod);
     await untilUp(pod);

@@ -31,7 +31,7 @@ const map = (name: string) => ({
 });
 
 describe('a plane of Pods', () => {
-  it('serves its API, and its controllers run while a controller manager does', async () => {
+  it('serves its API and runs its controllers while a controller manager runs', async () => {
     lab = createProgramLab();
     const pki = await createPlanePki(lab.clock);
     await startPlane(lab, pki);
@@ -60,7 +60,7 @@ describe('a plane of Pods', () => {
     expect(manager.lines.join('\n')).toContain('successfully acquired lease');
   });
 
-  it('keeps its objects when all its Pods are started anew', async () => {
+  it('keeps its objects when all its Pods are restarted', async () => {
     lab = createProgramLab();
     const pki = await createPlanePki(lab.clock);
     const { etcd, api, etcdRun, apiRun } = await startPlane(lab, pki);
@@ -80,7 +80,7 @@ describe('a plane of Pods', () => {
     expect(kept.data).toEqual({ a: 'b' });
   });
 
-  it('is emptied and filled again through etcd itself, as a restore does it', async () => {
+  it('is emptied and refilled through etcd, as a restore does it', async () => {
     lab = createProgramLab();
     const pki = await createPlanePki(lab.clock);
     const { api, apiRun } = await startPlane(lab, pki);
@@ -97,7 +97,7 @@ describe('a plane of Pods', () => {
     expect(kept.data).toEqual({ a: 'b' });
   });
 
-  it('is found again by another process, and gone with the volume of its etcd', async () => {
+  it('is found again by another process and gone with the volume of its etcd', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'capstan-planes-'));
     try {
       lab = createProgramLab({ directory, clock: systemClock });

@@ -58,8 +58,8 @@ async function read(options: RequestOptions): Promise<{ status: number; body: st
   return { status: response.statusCode ?? 0, body };
 }
 
-describe('programs of Pods over real sockets', () => {
-  it('serve the API in TLS to those who are known', async () => {
+describe('programs in Pods over real sockets', () => {
+  it('serve the API over TLS to known clients', async () => {
     const { pki, lab: made } = await plane();
     const port = await openPort(made.dial('api-0', 6443));
     const ca = pki.authority.certificate;
@@ -88,7 +88,7 @@ describe('programs of Pods over real sockets', () => {
     expect(await read(secrets)).toMatchObject({ status: 403 });
   });
 
-  it('speak gRPC with clients of etcd, one message or a stream of them', async () => {
+  it('speak gRPC with clients of etcd, with single messages and streams', async () => {
     const { pki, lab: made } = await plane();
     const port = await openPort(made.dial('etcd-0', 2379));
     const files = await pki.etcdFiles('root');

@@ -20,7 +20,7 @@ async function run(script: string): Promise<{ code: number | undefined; said: st
   return { code: container.exitCode(), said: pod.lines.join('\n') };
 }
 
-describe('a script of somebody hostile', () => {
+describe('a hostile script', () => {
   it.each<[string, string, string]>([
     ['a function that calls itself', 'f() { f; }; f', 'maximum nesting level exceeded'],
     ['a function that calls itself in a substitution', 'f() { echo $(f); }; f', 'maximum nesting level exceeded'],
@@ -65,7 +65,7 @@ describe('a script of somebody hostile', () => {
     expect({ code, said }).toEqual({ code: status, said: '' });
   });
 
-  it('waits for its turn when it never stops, and ends when it is told to', async () => {
+  it('waits for its turn when it never stops, and ends when told to', async () => {
     const container = lab.pod('busy').start(image, ['sh', '-c', 'while :; do :; done']);
     const clock = lab.clock as ManualClock;
     const start = clock.now();
@@ -76,7 +76,7 @@ describe('a script of somebody hostile', () => {
     expect(await container.stop()).toBe(143);
   });
 
-  it('runs as long as it sleeps in between', async () => {
+  it('may run for as long as it sleeps in between', async () => {
     const pod = lab.pod('patient');
     const container = pod.start(image, ['sh', '-c', 'while true; do i=$((i+1)); echo $i; sleep 1; done']);
     await lab.until(() => pod.lines.includes('10050'), 13_000_000);
@@ -84,7 +84,7 @@ describe('a script of somebody hostile', () => {
     expect(await container.stop()).toBe(143);
   });
 
-  it('logs a line without end in parts', async () => {
+  it('has an endless line logged in parts', async () => {
     const { said } = await run('for i in $(seq 1 3000); do printf 0123456789; done');
     expect(said.replaceAll('\n', '')).toHaveLength(30_000);
     expect(Math.max(...said.split('\n').map((line) => line.length))).toBeLessThan(20_000);

@@ -13,13 +13,13 @@ async function operators() {
 }
 
 describe('the admin API', () => {
-  it('is closed to who has no token of its own, administrators of the cloud included', async () => {
+  it('refuses clients without a token of its own, even administrators of the cloud', async () => {
     const { cloud, admin } = await operators();
     expect((await send(cloud, 'GET', '/_admin/faults')).status).toBe(401);
     expect((await admin.request('GET', '/_admin/faults')).status).toBe(401);
   });
 
-  it('lists what it can do', async () => {
+  it('lists its operations', async () => {
     const { operate } = await operators();
     expect(JSON.stringify((await operate('GET', '')).body)).toContain('POST /_admin/faults');
     expect((await operate('GET', '/nothing')).status).toBe(404);
@@ -43,7 +43,7 @@ describe('the admin API', () => {
     expect((await operate('GET', '/faults')).body).toEqual([]);
   });
 
-  it('changes how long things take', async () => {
+  it('changes how long operations take', async () => {
     const { operate, makeServer, clock, server } = await operators();
     const timings = { 'server.schedule': 0, 'server.network': 0, 'server.spawn': [60_000, 60_000] };
     expect((await operate('PATCH', '/timings', { timings })).status).toBe(204);
@@ -59,7 +59,7 @@ describe('the admin API', () => {
     expect((await operate('PATCH', '/timings', { timeScale: -1 })).status).toBe(400);
   });
 
-  it('ends tokens, of all or of a project', async () => {
+  it('revokes all tokens or those of a project', async () => {
     const { operate, user, admin } = await operators();
     await operate('POST', '/tokens/expire', { project: user.projectId });
     expect((await user.request('GET', '/compute/v2.1/servers')).status).toBe(401);

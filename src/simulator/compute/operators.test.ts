@@ -20,8 +20,8 @@ async function stage() {
   return { ...tenant, adminNova, running, act };
 }
 
-describe('a server that is off', () => {
-  it('stays off when it is rebuilt, with what the request says', async () => {
+describe('a server that is powered off', () => {
+  it('stays off when it is rebuilt and takes the settings of the request', async () => {
     const { running, act, server, imageId } = await stage();
     const id = await running();
     await act(id, { 'os-stop': null });
@@ -66,7 +66,7 @@ describe('a server', () => {
     expect((await nova('GET', `/servers/${id}/ips/other`)).status).toBe(404);
   });
 
-  it('that is shelved leaves an image, which goes when it comes back', async () => {
+  it('leaves an image when it is shelved, which is deleted when it is unshelved', async () => {
     const { running, act, server, user } = await stage();
     const id = await running();
     const images = async () => read<Json[]>(await user.request('GET', '/image/v2/images?name=s-shelved'), 'images');
@@ -78,7 +78,7 @@ describe('a server', () => {
     expect(await images()).toEqual([]);
   });
 
-  it('that is gone still says what was done to it, from 2.21 on', async () => {
+  it('still lists its actions after its deletion, from 2.21 on', async () => {
     const { running, nova, clock } = await stage();
     const id = await running();
     await nova('DELETE', `/servers/${id}`);
@@ -89,7 +89,7 @@ describe('a server', () => {
     expect((await nova('GET', path, undefined, '2.20')).status).toBe(404);
   });
 
-  it('lists actions of a time', async () => {
+  it('lists the actions of a period', async () => {
     const { running, act, nova, clock } = await stage();
     const id = await running();
     await clock.advance(10_000);
@@ -108,7 +108,7 @@ describe('a server', () => {
     );
   });
 
-  it('gets another volume in the place of one, by an operator', async () => {
+  it('has one volume swapped for another by an operator', async () => {
     const { running, nova, adminNova, cinder, clock } = await stage();
     const id = await running();
     const make = async () => read(await cinder('POST', '/volumes', { volume: { size: 1 } }), 'volume.id');
@@ -128,7 +128,7 @@ describe('a server', () => {
   });
 });
 
-it('an empty public key is no key', async () => {
+it('an empty public key is refused', async () => {
   const { nova } = await stage();
   expect(await nova('POST', '/os-keypairs', { keypair: { name: 'k', public_key: '' } })).toMatchObject({
     status: 400,
@@ -145,7 +145,7 @@ it('extra specs of flavors are changed one by one', async () => {
   expect((await adminNova('GET', path)).body).toMatchObject({ extra_specs: { a: '2' } });
 });
 
-describe('images, as nova showed them once', () => {
+describe("images under nova's old image API", () => {
   it('are listed, shown and deleted until 2.35', async () => {
     const { nova, running } = await stage();
     const server = await running();
@@ -176,7 +176,7 @@ describe('images, as nova showed them once', () => {
     });
   });
 
-  it('have metadata, which only their owner changes', async () => {
+  it('have metadata that only their owner changes', async () => {
     const { nova, running, user } = await stage();
     const made = await nova('POST', `/servers/${await running()}/action`, { createImage: { name: 'snap' } }, '2.1');
     const path = `/images/${made.headers['location']!.split('/').at(-1)}/metadata`;
@@ -196,7 +196,7 @@ describe('images, as nova showed them once', () => {
   });
 });
 
-it('access to a flavor is given once, and taken once', async () => {
+it('access to a flavor can be granted once and revoked once', async () => {
   const { adminNova, user } = await stage();
   const wanted = { name: 'own', ram: 1, vcpus: 1, disk: 1, 'os-flavor-access:is_public': false };
   const id = read(await adminNova('POST', '/flavors', { flavor: wanted }), 'flavor.id');
@@ -209,7 +209,7 @@ it('access to a flavor is given once, and taken once', async () => {
 });
 
 describe('operators', () => {
-  it('put hosts into aggregates, which make zones', async () => {
+  it('group hosts into aggregates, which make zones', async () => {
     const { adminNova, nova } = await stage();
     const list = async () => read<Json[]>(await adminNova('GET', '/os-aggregates'), 'aggregates');
     const before = (await list()).length;
@@ -239,7 +239,7 @@ describe('operators', () => {
     expect((await nova('GET', '/os-aggregates')).status).toBe(403);
   });
 
-  it('see services and hypervisors with numbers, since 2.53 with UUIDs', async () => {
+  it('see services and hypervisors with numbers, and from 2.53 on with UUIDs', async () => {
     const { adminNova, running } = await stage();
     await running();
     const services = async (query: string, version: string) =>
@@ -267,7 +267,7 @@ describe('operators', () => {
     expect((await get('/0', '2.1')).status).toBe(404);
   });
 
-  it('look at hypervisors, machines and what moved', async () => {
+  it('see hypervisors, machines and migrations', async () => {
     const { adminNova, running, nova } = await stage();
     const id = await running();
     expect((await adminNova('GET', '/os-hypervisors/statistics')).body).toMatchObject({
@@ -291,7 +291,7 @@ describe('operators', () => {
   });
 });
 
-it('security groups are shown as nova once did, until 2.35', async () => {
+it("security groups are served by nova's old API until 2.35", async () => {
   const { nova, user } = await stage();
   const groups = (method: string, path = '', body?: unknown) =>
     nova(method, `/os-security-groups${path}`, body, '2.35');

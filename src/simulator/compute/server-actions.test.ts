@@ -20,7 +20,7 @@ describe('server actions', () => {
     [{ shelve: null }, 'ACTIVE', 'SHELVED_OFFLOADED', { unshelve: null }],
     [{ reboot: { type: 'SOFT' } }, 'REBOOT', 'ACTIVE', undefined],
     [{ reboot: { type: 'hard' } }, 'HARD_REBOOT', 'ACTIVE', undefined],
-  ])('%j', async (action, during, after, back) => {
+  ])('changes the server: %j', async (action, during, after, back) => {
     const { act, status, clock } = await running();
     expect([200, 202]).toContain((await act(action)).status);
     expect(await status()).toBe(during);
@@ -47,7 +47,7 @@ describe('server actions', () => {
     expect(JSON.stringify(answer.body)).toContain(message);
   });
 
-  it('changes the flavor in two steps, or takes it back', async () => {
+  it('resizes in two steps or reverts', async () => {
     const { act, status, clock, server, id, largeFlavorId, nova, read } = await running();
     const used = async (): Promise<number> =>
       read<number>(await nova('GET', '/limits'), 'limits.absolute.totalCoresUsed');
@@ -69,7 +69,7 @@ describe('server actions', () => {
     }
   });
 
-  it('builds the server anew from another image', async () => {
+  it('rebuilds the server from another image', async () => {
     const { act, status, clock, imageId } = await running();
     expect(await act({ rebuild: { imageRef: imageId, name: 'again' } })).toMatchObject({
       status: 202,
@@ -80,7 +80,7 @@ describe('server actions', () => {
     expect(await status()).toBe('ACTIVE');
   });
 
-  it('makes an image of it', async () => {
+  it('creates an image of the server', async () => {
     const { act, clock, user, read, id } = await running();
     const image = read(await act({ createImage: { name: 'snap' } }), 'image_id');
     expect(await user.request('GET', `/image/v2/images/${image}`)).toMatchObject({
@@ -92,7 +92,7 @@ describe('server actions', () => {
     });
   });
 
-  it('locks it against its own project', async () => {
+  it('locks the server against its own project', async () => {
     const { act, nova, id } = await running();
     await act({ lock: null });
     expect(await nova('DELETE', `/servers/${id}`)).toMatchObject({
@@ -113,7 +113,7 @@ describe('server actions', () => {
     expect((await act({ 'os-getConsoleOutput': { length: 2 } })).body).toEqual({ output: 'two\nthree\n' });
   });
 
-  it('are listed, newest first', async () => {
+  it('are listed with the newest first', async () => {
     const { act, nova, id, read, clock } = await running();
     await act({ 'os-stop': null });
     await clock.advance(2000);
@@ -126,7 +126,7 @@ describe('server actions', () => {
 });
 
 describe('parts of a server', () => {
-  it('gets and loses interfaces while it runs', async () => {
+  it('attaches and detaches interfaces while the server runs', async () => {
     const { nova, id, networkId, user, read, clock } = await running();
     const given = read(
       await user.request('POST', '/network/v2.0/ports', { port: { network_id: networkId } }),
@@ -152,7 +152,7 @@ describe('parts of a server', () => {
     expect((await user.request('GET', `/network/v2.0/ports/${made}`)).status).toBe(404);
   });
 
-  it('gets and loses volumes while it runs', async () => {
+  it('attaches and detaches volumes while the server runs', async () => {
     const { nova, cinder, id, read, clock } = await running();
     const volume = read(await cinder('POST', '/volumes', { volume: { size: 1 } }), 'volume.id');
     const base = `/servers/${id}/os-volume_attachments`;
@@ -177,7 +177,7 @@ describe('parts of a server', () => {
     });
   });
 
-  it('carries metadata and tags', async () => {
+  it('stores metadata and tags', async () => {
     const { nova, id } = await running();
     expect((await nova('POST', `/servers/${id}/metadata`, { metadata: { a: '1' } })).body).toEqual({
       metadata: { a: '1' },
@@ -200,8 +200,8 @@ describe('parts of a server', () => {
   });
 });
 
-describe("what happens behind the users' backs", () => {
-  it('is seen in the server', async () => {
+describe('changes by operators', () => {
+  it('are visible in the server', async () => {
     const { cloud, status, id, server, nova } = await running();
     cloud.operator.stopServer(id);
     expect(await status()).toBe('SHUTOFF');
@@ -214,7 +214,7 @@ describe("what happens behind the users' backs", () => {
     expect(() => cloud.operator.deleteServer(id)).toThrow(`there is no server ${id}`);
   });
 
-  it('takes floating addresses away', async () => {
+  it('can take floating IPs away', async () => {
     const { cloud, user, read, networkId, subnetId, id, nova, server } = await running();
     const networks = await user.request('GET', '/network/v2.0/networks?router:external=true');
     const external = read(networks, 'networks.0.id');
@@ -257,7 +257,7 @@ describe('faults of servers', () => {
     ['a failing hypervisor', 'server.build', { kind: 'error', message: 'no space left' }, 'ERROR', 'no space left'],
     ['a build without end', 'server.build', { kind: 'stuck' }, 'BUILD', undefined],
     ['a slow build', 'server.build', { kind: 'slow', ms: 60_000 }, 'BUILD', undefined],
-  ])('%s', async (_name, operation, effect, status, message) => {
+  ])('lead to the expected status: %s', async (_name, operation, effect, status, message) => {
     const { cloud, makeServer, server, clock } = await testTenant();
     cloud.operator.faults.set({ id: 'r', when: { operation, name: 'bad-*' }, effect: effect as { kind: 'stuck' } });
     const bad = await makeServer({ name: 'bad-1' });
@@ -271,7 +271,7 @@ describe('faults of servers', () => {
     if ((effect as { kind: string }).kind === 'slow') expect((await server(bad))['status']).toBe('ACTIVE');
   });
 
-  it('keeps servers from being deleted', async () => {
+  it('keep servers from being deleted', async () => {
     const { cloud, id, nova, clock, server, status } = await running();
     cloud.operator.faults.set({
       id: 'r',
@@ -287,7 +287,7 @@ describe('faults of servers', () => {
     expect(await status().catch(() => 'gone')).toBe('gone');
   });
 
-  it('says the quota is exhausted', async () => {
+  it('report an exhausted quota', async () => {
     const { cloud, nova, flavorId, imageId } = await testTenant();
     cloud.operator.faults.set({
       id: 'r',
@@ -302,7 +302,7 @@ describe('faults of servers', () => {
 });
 
 describe('the machines behind the servers', () => {
-  it('are told of every power change, after it is kept', async () => {
+  it('are told of every power change after it is stored', async () => {
     const told: string[] = [];
     const machines: Machine[] = [];
     const { act, clock, id, nova } = await running({
@@ -336,7 +336,7 @@ describe('the machines behind the servers', () => {
     expect(told).toEqual(['on', 'off reboot', 'on', 'off stop', 'on', 'off delete', 'removed']);
   });
 
-  it('get the user data as it was given', async () => {
+  it('get the user data unchanged', async () => {
     let given: Uint8Array | undefined;
     const { makeServer, clock } = await testTenant({
       machineHost: {

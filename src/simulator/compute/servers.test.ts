@@ -38,7 +38,7 @@ describe('a server', () => {
     expect(active['addresses']).toMatchObject({ net: [{ addr: ip_address, 'OS-EXT-IPS:type': 'fixed', version: 4 }] });
   });
 
-  it('goes with the port nova made, and leaves the one it was given', async () => {
+  it('is deleted with the port nova made and leaves the port it was given', async () => {
     const { makeServer, clock, user, read, networkId, nova } = await testTenant();
     const given = read(
       await user.request('POST', '/network/v2.0/ports', { port: { network_id: networkId } }),
@@ -64,7 +64,7 @@ describe('a server', () => {
     expect(left).toMatchObject([{ id: given, device_id: '', device_owner: '', status: 'DOWN' }]);
   });
 
-  it('boots from a volume made of an image, which goes with it when asked to', async () => {
+  it('boots from a volume made from an image, deleted with the server when asked to', async () => {
     const { makeServer, server, clock, cinder, read, imageId, nova, disklessFlavorId } = await testTenant();
     const device = { source_type: 'image', destination_type: 'volume', uuid: imageId, boot_index: 0, volume_size: 5 };
     const id = await makeServer({
@@ -93,7 +93,7 @@ describe('a server', () => {
     expect(read<unknown[]>(await cinder('GET', '/volumes'), 'volumes')).toEqual([]);
   });
 
-  it('goes into ERROR when no host fits, and says so', async () => {
+  it('goes into ERROR and says so when no host fits', async () => {
     const { makeServer, server, clock, cloud } = await testTenant();
     for (const name of ['host-1', 'host-2', 'host-3']) cloud.operator.setHost(name, { enabled: false });
     const id = await makeServer();
@@ -108,7 +108,7 @@ describe('a server', () => {
     expect(failed).not.toHaveProperty('progress');
   });
 
-  it('goes into ERROR when its network has no address left, and leaves nothing behind', async () => {
+  it('goes into ERROR when its network has no address left and leaves nothing behind', async () => {
     const { user, read, makeServer, server, clock } = await testTenant();
     const net = read(await user.request('POST', '/network/v2.0/networks', { network: { name: 'tiny' } }), 'network.id');
     await user.request('POST', '/network/v2.0/subnets', {
@@ -139,7 +139,7 @@ describe('a server', () => {
       (hosts: Set<unknown>, states: string[]) => [hosts.size, states],
       [3, ['ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE']],
     ],
-  ])('is placed as its group wants: %s', async (policy, summary, expected) => {
+  ])('is placed by the policy of its group: %s', async (policy, summary, expected) => {
     const { nova, read, clock, server, flavorId, imageId } = await testTenant();
     const group = read(
       await nova('POST', '/os-server-groups', { server_group: { name: 'g', policy } }, '2.64'),
@@ -164,14 +164,14 @@ describe('a server', () => {
     ).toEqual(ids);
   });
 
-  it('lands in the zone asked for', async () => {
+  it('is placed in the requested zone', async () => {
     const { makeServer, server, clock } = await testTenant();
     const id = await makeServer({ availability_zone: 'az2' });
     await clock.advance(3000);
     expect((await server(id))['OS-EXT-AZ:availability_zone']).toBe('az2');
   });
 
-  it('is made several times at once, each with a number', async () => {
+  it('is created several times at once, each with a number', async () => {
     const { makeServer, clock, nova, read } = await testTenant();
     await makeServer({ name: 'many', min_count: 2, max_count: 3 });
     await clock.advance(3000);
@@ -180,7 +180,7 @@ describe('a server', () => {
   });
 });
 
-describe('what nova refuses', () => {
+describe('requests that nova refuses', () => {
   it.each<[string, Record<string, unknown>, number, string]>([
     ['flavor', { flavorRef: missing }, 400, `Flavor ${missing} could not be found.`],
     ['image', { imageRef: missing }, 400, 'Can not find requested image'],
@@ -242,7 +242,7 @@ describe('what nova refuses', () => {
       403,
       'Only volume-backed servers are allowed for flavors with zero disk.',
     ],
-  ])('%s', async (_name, desired, status, message) => {
+  ])('are answered with an error for %s', async (_name, desired, status, message) => {
     const { nova, flavorId, imageId, disklessFlavorId } = await testTenant();
     const text = JSON.stringify({
       server: { name: 's', flavorRef: flavorId, imageRef: imageId, networks: 'none', ...desired },
@@ -257,7 +257,7 @@ describe('what nova refuses', () => {
     expect(wrapper?.message).toContain(message);
   });
 
-  it('a port that is in use', async () => {
+  it('are refused for a port that is in use', async () => {
     const { makeServer, clock, nova, read, flavorId, imageId } = await testTenant();
     const id = await makeServer();
     await clock.advance(3000);
@@ -269,7 +269,7 @@ describe('what nova refuses', () => {
     });
   });
 
-  it('fields of a later microversion, and too high a version', async () => {
+  it('are refused with fields of a later microversion or with too high a version', async () => {
     const { nova, flavorId, imageId } = await testTenant();
     const server = { name: 's', flavorRef: flavorId, imageRef: imageId, networks: 'none', tags: ['a'] };
     expect((await nova('POST', '/servers', { server }, '2.51')).status).toBe(400);
@@ -285,7 +285,7 @@ describe('what nova refuses', () => {
     expect((await nova('GET', '/servers', undefined, 'latest')).headers['openstack-api-version']).toBe('compute 2.93');
   });
 
-  it('more than the quota allows', async () => {
+  it('are refused beyond the quota', async () => {
     const { nova, flavorId, imageId, cloud, user } = await testTenant();
     cloud.operator.setQuota('compute', user.projectId, { instances: 2, cores: 100, ram: 100_000 });
     const server = { name: 's', flavorRef: flavorId, imageRef: imageId, networks: 'none' };
@@ -301,7 +301,7 @@ describe('what nova refuses', () => {
     expect(limits.limits.absolute).toMatchObject({ totalInstancesUsed: 2, totalCoresUsed: 2, maxTotalInstances: 2 });
   });
 
-  it("writes of readers, and other projects' servers", async () => {
+  it('are refused as writes of readers and for servers of other projects', async () => {
     const tenant = await testTenant();
     const id = await tenant.makeServer();
     const reader = await tenant.member('r', ['reader']);
@@ -345,7 +345,7 @@ describe('lists of servers', () => {
     ['status=SHUTOFF', []],
     ['unknown=1', ['web-1', 'web-2', 'db']],
     ['sort_key=display_name&sort_dir=asc', ['db', 'web-1', 'web-2']],
-  ])('filtered by %s', async (query, names) => {
+  ])('are filtered by %s', async (query, names) => {
     const { makeServer, nova, read, clock } = await testTenant();
     await makeServer({ name: 'web-1', tags: ['a', 'b'] });
     await makeServer({ name: 'web-2', tags: ['c'] });
@@ -355,7 +355,7 @@ describe('lists of servers', () => {
     expect(query.includes('sort') ? found : found.sort()).toEqual(query.includes('sort') ? names : [...names].sort());
   });
 
-  it('by address, and with deleted ones for who asks what changed', async () => {
+  it('are filtered by address and include deleted servers for changes-since', async () => {
     const { makeServer, nova, read, clock } = await testTenant();
     const id = await makeServer({ networks: 'none' });
     await makeServer({ name: 'kept' });
@@ -384,7 +384,7 @@ describe('lists of servers', () => {
     expect(JSON.stringify(answer.body)).toContain(JSON.stringify(message).slice(1, -1));
   });
 
-  it("show everybody's to administrators only", async () => {
+  it('show servers of all projects to administrators only', async () => {
     const tenant = await testTenant();
     await tenant.makeServer();
     expect((await tenant.nova('GET', '/servers?all_tenants=1')).status).toBe(403);
@@ -411,7 +411,7 @@ describe('the list of servers', () => {
     expect(await names('^web-[[:digit:]]$')).toEqual(['web-1']);
   });
 
-  it('refuses a pattern that costs too much, or that cannot be matched in linear time', async () => {
+  it('refuses a pattern that costs too much or cannot be matched in linear time', async () => {
     const { makeServer, clock, nova } = await testTenant();
     const dice = seededRandom(7);
     for (let i = 0; i < 9; i++) {
@@ -442,7 +442,7 @@ describe('the list of servers', () => {
   });
 
   it.each(['2026', '2026-01', '20260101', '2026-01-01T00', '2026-01-01 00:00', '2026-01-01T00:00:00.000000'])(
-    'takes changes-since=%s as a time in UTC',
+    'reads changes-since=%s as a time in UTC',
     async (since) => {
       const { makeServer, clock, nova, read } = await testTenant();
       await clock.advance(Date.UTC(2026, 0, 1, 0, 0, 1) - clock.now());

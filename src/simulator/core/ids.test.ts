@@ -5,7 +5,7 @@ import { createIds } from './ids.ts';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('ids', () => {
-  it('have the form their services give them, and do not repeat', () => {
+  it('have the form of their service and do not repeat', () => {
     const ids = createIds(seededRandom(1));
     const seen = new Set<string>();
     for (let i = 0; i < 2000; i++) {
@@ -31,7 +31,7 @@ describe('ids', () => {
     expect(createIds(seededRandom(8)).uuid()).not.toBe(first.uuid());
   });
 
-  it('can be chosen once', () => {
+  it('can be preset once', () => {
     const ids = createIds(seededRandom(1));
     ids.next('375af7fe-a2c1-4c26-a57d-6d33175a6650');
     expect(ids.uuid()).toBe('375af7fe-a2c1-4c26-a57d-6d33175a6650');

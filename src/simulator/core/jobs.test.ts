@@ -14,7 +14,7 @@ function setUp(): { state: State; clock: ManualClock; jobs: Jobs; ran: string[];
 }
 
 describe('jobs', () => {
-  it('run in the order of their time, then of their making', async () => {
+  it('run by time, then by creation', async () => {
     const { state, clock, jobs, ran } = setUp();
     state.transact(() => {
       jobs.schedule(20, 'note', 'b');
@@ -28,7 +28,7 @@ describe('jobs', () => {
     expect(jobs.size).toBe(0);
   });
 
-  it('can be taken back, and are not made by a transaction that fails', async () => {
+  it('can be cancelled and are not scheduled by a failing transaction', async () => {
     const { state, clock, jobs, ran } = setUp();
     state.transact(() => jobs.schedule(10, 'note', 'a'));
     expect(jobs.waiting('note', 'a')).toBe(true);
@@ -43,7 +43,7 @@ describe('jobs', () => {
     expect(ran).toEqual([]);
   });
 
-  it('may make others, due at once or later', async () => {
+  it('may schedule others, due at once or later', async () => {
     const { state, clock, jobs, ran } = setUp();
     jobs.define('chain', (subject) => {
       ran.push(`chain ${subject}`);
@@ -54,7 +54,7 @@ describe('jobs', () => {
     expect(ran).toEqual(['chain 1', 'chain 2', 'chain 3']);
   });
 
-  it('undo what they did when they fail, and do not run again', async () => {
+  it('undo their changes when they fail and do not run again', async () => {
     const { state, clock, jobs, errors } = setUp();
     const table = state.table<{ id: string }>('t');
     jobs.define('fail', () => {
@@ -68,7 +68,7 @@ describe('jobs', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('go on after they were loaded', async () => {
+  it('continue after they were loaded', async () => {
     const first = setUp();
     first.state.transact(() => first.jobs.schedule(10, 'note', 'kept'));
     const second = setUp();

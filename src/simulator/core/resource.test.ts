@@ -17,7 +17,7 @@ const definition: Resource<Thing> = {
 const context = { param: () => 'a' } as Partial<RequestContext> as RequestContext;
 
 describe('the routes of a resource', () => {
-  it('are those of the operations it has', () => {
+  it('belong to the operations it has', () => {
     const all = resourceRoutes({
       ...definition,
       list: () => ({ status: 200, body: {} }),
@@ -36,7 +36,7 @@ describe('the routes of a resource', () => {
     ]);
   });
 
-  it('answer with the usual statuses, or with those of the definition', () => {
+  it('answer with the usual statuses or with those of the definition', () => {
     const answers = (resource: Resource<Thing>): unknown[] =>
       resourceRoutes(resource).map(({ handle }) => handle(context));
     const changing: Resource<Thing> = { ...definition, create: () => ({ id: 'b' }), delete: () => undefined };
@@ -52,13 +52,13 @@ describe('the routes of a resource', () => {
     ]);
   });
 
-  it('show several when several were created', () => {
+  it('return several resources when several were created', () => {
     const [, create] = resourceRoutes({ ...definition, create: () => [{ id: 'b' }, { id: 'c' }] });
     const things = ['b', 'c'].map((id) => ({ id, operation: 'create' }));
     expect(create!.handle(context)).toEqual({ status: 201, body: { things } });
   });
 
-  it('have the policy, the method and the microversions of the definition', () => {
+  it('have the policy, method and microversions of the definition', () => {
     const [show, update] = resourceRoutes({
       ...definition,
       updateMethod: 'PATCH',

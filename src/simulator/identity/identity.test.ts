@@ -31,7 +31,7 @@ interface TokenBody {
 }
 
 describe('tokens', () => {
-  it('by password carry project, roles and catalogue', async () => {
+  it('issued by password carry project, roles and catalogue', async () => {
     const test = await testCloud();
     const user = await test.member('p');
     const answer = await authenticate(test, password('p-user'), { project: { name: 'p', domain } });
@@ -64,7 +64,7 @@ describe('tokens', () => {
     });
   });
 
-  it('without scope show neither project nor catalogue, and can be scoped later', async () => {
+  it('without scope show neither project nor catalogue and can be scoped later', async () => {
     const test = await testCloud();
     await test.member('p');
     const unscoped = await authenticate(test, password('p-user'), 'unscoped');
@@ -84,7 +84,7 @@ describe('tokens', () => {
     expect(body<TokenBody>(scoped).token.audit_ids[1]).toBe(plain.audit_ids[0]);
   });
 
-  it('of the system are for administrators', async () => {
+  it('of the system scope are for administrators', async () => {
     const test = await testCloud();
     const answer = await authenticate(test, password('admin', 'admin-secret'), { system: { all: true } });
     expect(body<TokenBody>(answer).token.system).toEqual({ all: true });
@@ -92,7 +92,7 @@ describe('tokens', () => {
     expect(users.status).toBe(200);
   });
 
-  it('run out', async () => {
+  it('expire after a day', async () => {
     const test = await testCloud();
     const user = await test.member();
     await test.clock.advance(day - 1000);
@@ -121,7 +121,7 @@ describe('tokens', () => {
     });
   });
 
-  it('end when the user is disabled, loses a role, or gets another password', async () => {
+  it('end when the user is disabled, loses a role or gets another password', async () => {
     for (const end of ['disable', 'role', 'password'] as const) {
       const test = await testCloud();
       const user = await test.member();
@@ -138,7 +138,7 @@ describe('tokens', () => {
   });
 });
 
-describe('bad requests for tokens', () => {
+describe('bad token requests', () => {
   it.each<[unknown, string]>([
     ['{bad', 'Expecting to find valid JSON in request body.'],
     [{}, 'Expecting to find auth in request body.'],
@@ -150,7 +150,7 @@ describe('bad requests for tokens', () => {
       { auth: { identity: { methods: ['password'], password: { user: { name: 'x', password: 'y' } } } } },
       'Expecting to find domain in user.',
     ],
-  ])('%j', async (request, message) => {
+  ])('are refused with 400: %j', async (request, message) => {
     const { cloud } = await testCloud();
     const answer = await send(cloud, 'POST', '/identity/v3/auth/tokens', { body: request });
     expect(answer.status).toBe(400);
@@ -178,7 +178,7 @@ describe('application credentials', () => {
     return { test, user, made, credential, login };
   }
 
-  it('let their holder in, to their project, with the roles they were made with', async () => {
+  it('authenticate their holder in their project with the roles they were made with', async () => {
     const { made, login, user } = await withCredential({ roles: [{ name: 'reader' }] });
     expect(made.status).toBe(201);
     const answer = await login();
@@ -205,7 +205,7 @@ describe('application credentials', () => {
     expect(JSON.stringify((await user.request('GET', path(user.userId))).body)).not.toContain(credential.secret);
   });
 
-  it('are refused with another secret, a scope, after their end or deletion', async () => {
+  it('are refused with another secret, with a scope, when expired or deleted', async () => {
     const { login, user, credential, test } = await withCredential({ expires_at: '2026-01-01T01:00:00' });
     expect((await login({ secret: 'wrong' })).status).toBe(401);
     expect((await login({}, { project: { id: user.projectId } })).status).toBe(401);
@@ -237,7 +237,7 @@ describe('application credentials', () => {
     expect(JSON.stringify(answer.body)).toContain(message);
   });
 
-  it('do not let their holder make or end others, unless unrestricted', async () => {
+  it('do not let their holder create or delete others unless unrestricted', async () => {
     for (const unrestricted of [false, true]) {
       const { login, user, test } = await withCredential({ unrestricted });
       const answer = await send(test.cloud, 'POST', path(user.userId), {
@@ -250,7 +250,7 @@ describe('application credentials', () => {
 });
 
 describe('trusts', () => {
-  it('let another act for somebody, as long as they have uses left', async () => {
+  it('let another user act for the owner as long as they have uses left', async () => {
     const test = await testCloud();
     const owner = await test.member('p');
     const friend = await test.member('q');
@@ -274,9 +274,9 @@ describe('trusts', () => {
   });
 });
 
-describe('what members may not see', () => {
+describe('access of members', () => {
   it.each(['users', 'projects', 'domains', 'roles', 'services', 'endpoints', 'role_assignments'])(
-    '/%s',
+    'is refused to /%s',
     async (list) => {
       const test = await testCloud();
       const user = await test.member();
@@ -292,7 +292,7 @@ describe('what members may not see', () => {
     },
   );
 
-  it('other projects, but their own', async () => {
+  it('is refused to other projects but not to their own', async () => {
     const test = await testCloud();
     const user = await test.member('p');
     const other = await test.member('q');

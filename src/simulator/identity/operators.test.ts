@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe('roles', () => {
-  it('taken away in one project leave tokens for others alone', async () => {
+  it('revoked in one project leave tokens for others valid', async () => {
     const user = await test.member();
     const member = await roleId('member');
     const other = read(await keystone('POST', '/projects', { project: { name: 'other' } }), 'project.id');
@@ -27,7 +27,7 @@ describe('roles', () => {
     expect((await user.request('GET', '/compute/v2.1/servers')).status).toBe(401);
   });
 
-  it('bring along those they imply', async () => {
+  it('include the roles they imply', async () => {
     const names = async (token: string) => {
       const shown = await test.admin.request('GET', '/identity/v3/auth/tokens', undefined, {
         'x-subject-token': token,
@@ -54,7 +54,7 @@ describe('roles', () => {
     expect((await keystone('PUT', `/roles/${made}/implies/${await roleId('admin')}`)).status).toBe(403);
   });
 
-  it('are renamed and deleted, but for the basic ones', async () => {
+  it('are renamed and deleted, except the basic ones', async () => {
     const id = read(await keystone('POST', '/roles', { role: { name: 'a' } }), 'role.id');
     expect((await keystone('PATCH', `/roles/${id}`, { role: { name: 'b' } })).body).toMatchObject({
       role: { name: 'b' },
@@ -65,7 +65,7 @@ describe('roles', () => {
   });
 });
 
-it('domains are changed, and deleted once they are disabled, with what is in them', async () => {
+it('changes domains and deletes them with their content once they are disabled', async () => {
   const id = read(await keystone('POST', '/domains', { domain: { name: 'd' } }), 'domain.id');
   const user = read(await keystone('POST', '/users', { user: { name: 'u', domain_id: id } }), 'user.id');
   expect((await keystone('PATCH', `/domains/${id}`, { domain: { description: 'x' } })).body).toMatchObject({
@@ -77,7 +77,7 @@ it('domains are changed, and deleted once they are disabled, with what is in the
   expect((await keystone('GET', `/users/${user}`)).status).toBe(404);
 });
 
-it('a project may be a domain', async () => {
+it('lets a project be a domain', async () => {
   const made = await keystone('POST', '/projects', { project: { name: 'd', is_domain: true } });
   expect(made).toMatchObject({ status: 201, body: { project: { is_domain: true, domain_id: null, parent_id: null } } });
   const id = read(made, 'project.id');
@@ -100,7 +100,7 @@ it('a project may be a domain', async () => {
   expect((await keystone('GET', `/projects/${read(inside, 'project.id')}`)).status).toBe(404);
 });
 
-it('users and projects are found by more than their names', async () => {
+it('finds users and projects by more than their names', async () => {
   const make = (name: string, more: Json = {}) => keystone('POST', '/projects', { project: { name, ...more } });
   const parent = read(await make('tree'), 'project.id');
   await make('leaf-one', { parent_id: parent, tags: ['a', 'b'] });
@@ -125,7 +125,7 @@ it('users and projects are found by more than their names', async () => {
   expect((await keystone('GET', tag)).status).toBe(404);
 });
 
-it('an application credential with access rules is good for those requests only', async () => {
+it('allows an application credential with access rules only those requests', async () => {
   const user = await test.member();
   const access_rules = [
     { service: 'compute', method: 'GET', path: '/v2.1/servers' },
@@ -162,7 +162,7 @@ it('an application credential with access rules is good for those requests only'
   expect((await user.request('POST', `${base}/application_credentials`, wrong)).status).toBe(400);
 });
 
-it('groups give their members roles, as long as they are in them', async () => {
+it('gives group members the roles of the group while they are in it', async () => {
   const user = await test.member('p', ['reader']);
   const group = read(await keystone('POST', '/groups', { group: { name: 'g' } }), 'group.id');
   expect((await keystone('POST', '/groups', { group: { name: 'G' } })).status).toBe(409);
@@ -198,7 +198,7 @@ it('groups give their members roles, as long as they are in them', async () => {
   expect(read<Json[]>(await keystone('GET', `/role_assignments?role.id=${member}`), 'role_assignments')).toEqual([]);
 });
 
-it('assignments below a domain are found with its subtree', async () => {
+it('finds assignments below a domain with its subtree', async () => {
   const user = await test.member();
   const count = async (more: string) =>
     read<Json[]>(
@@ -209,7 +209,7 @@ it('assignments below a domain are found with its subtree', async () => {
   expect(await count('&include_subtree=true')).toBeGreaterThan(0);
 });
 
-it('keystone keeps attributes of users and roles that it does not know', async () => {
+it('keeps unknown attributes of users and roles', async () => {
   const id = read(await keystone('POST', '/users', { user: { name: 'u', phone: '1' } }), 'user.id');
   expect((await keystone('PATCH', `/users/${id}`, { user: { reason: 'x' } })).body).toMatchObject({
     user: { phone: '1', reason: 'x' },

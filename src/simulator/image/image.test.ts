@@ -82,7 +82,7 @@ describe('an image', () => {
     expect((await patch(id, [{ replace: '/name', value: 'k' }])).body).toContain('Unable to find `op`');
   });
 
-  it('is deactivated and activated again by its owner, and given to nobody meanwhile', async () => {
+  it('is deactivated and reactivated by its owner, and downloadable by nobody meanwhile', async () => {
     const { create, upload, user, member } = await glance();
     const id = idOf(await create({ name: 'i', disk_format: 'raw', container_format: 'bare', visibility: 'community' }));
     await upload(id, 'abc');
@@ -103,7 +103,7 @@ describe('an image', () => {
     expect(await names('?size=x')).toEqual([]);
   });
 
-  it('shows the task that imports it', async () => {
+  it('shows its import task', async () => {
     const { create, user, clock } = await glance();
     const path = `/image/v2/images/${idOf(await create({ name: 'i', disk_format: 'raw', container_format: 'bare' }))}`;
     expect((await user.request('GET', `${path}/tasks`)).body).toEqual({ tasks: [] });
@@ -160,14 +160,14 @@ describe('an image', () => {
     [{ size: 1 }, 403, 'read-only'],
     [{ visibility: 'public' }, 403, 'publicize_image'],
     [{ min_disk: -1 }, 400, 'Cannot be a negative value'],
-  ])('cannot be made of %j', async (desired, status, message) => {
+  ])('cannot be created from %j', async (desired, status, message) => {
     const { create } = await glance();
     const answer = await create(desired);
     expect(answer.status).toBe(status);
     expect(answer.body).toContain(message);
   });
 
-  it('that is protected or belongs to others is not deleted', async () => {
+  it('is not deleted when it is protected or belongs to others', async () => {
     const { create, patch, user, member, admin } = await glance();
     const id = idOf(await create({ name: 'i', protected: true }));
     expect((await user.request('DELETE', `/image/v2/images/${id}`)).status).toBe(403);
@@ -204,7 +204,7 @@ describe('lists of images', () => {
     ['?sort_key=name&sort_dir=desc&limit=2', ['b', 'a']],
     ['?created_at=gt:2030-01-01T00:00:00Z', []],
     ['?created_at=lt:2030-01-01T00:00:00Z&limit=1', ['Cee']],
-  ])('%s', async (query, expected) => {
+  ])('are filtered and sorted by %s', async (query, expected) => {
     const { create, names } = await glance();
     await create({ name: 'a', tags: ['x'], color: 'red' });
     await create({ name: 'b', tags: ['x', 'y'] });

@@ -23,7 +23,7 @@ describe('a shared image', () => {
   const ids = async (query = ''): Promise<string[]> =>
     read<{ id: string }[]>(await other.request('GET', `/image/v2/images${query}`), 'images').map(({ id }) => id);
 
-  it('shows in the list of others once they have accepted it', async () => {
+  it('appears in the list of others once they have accepted it', async () => {
     const id = await make();
     const members = `/image/v2/images/${id}/members`;
     expect((await other.request('GET', `/image/v2/images/${id}`)).status).toBe(404);
@@ -43,7 +43,7 @@ describe('a shared image', () => {
     expect((await other.request('GET', '/image/v2/images?member_status=x')).status).toBe(400);
   });
 
-  it('tells each member of itself only', async () => {
+  it('shows each member only its own membership', async () => {
     const id = await make();
     const members = `/image/v2/images/${id}/members`;
     const third = await test.member('third');
@@ -59,14 +59,14 @@ describe('a shared image', () => {
     expect((await owner.request('GET', '/image/v2/schemas/member')).status).toBe(200);
   });
 
-  it('that is private has no members', async () => {
+  it('has no members when it is private', async () => {
     const id = await make({ visibility: 'private' });
     const members = `/image/v2/images/${id}/members`;
     expect((await owner.request('POST', members, { member: other.projectId })).status).toBe(403);
   });
 });
 
-it('operators hand tasks to glance', async () => {
+it('lets operators submit tasks to glance', async () => {
   const { admin, clock } = test;
   const input = { import_from: 'http://images.example/x', image_properties: { name: 'by-task' } };
   const made = await admin.request('POST', '/image/v2/tasks', { type: 'import', input });
@@ -89,7 +89,7 @@ describe('import', () => {
   const image = async (id: string): Promise<Json> =>
     (await owner.request('GET', `/image/v2/images/${id}`)).body as Json;
 
-  it('takes over what was staged', async () => {
+  it('uses the staged content', async () => {
     const id = await make();
     const path = `/image/v2/images/${id}`;
     const direct = { method: { name: 'glance-direct' } };
@@ -103,7 +103,7 @@ describe('import', () => {
     expect(await image(id)).toMatchObject({ status: 'active', size: 3 });
   });
 
-  it('pretends to download, and serves every method it names', async () => {
+  it('simulates the download and serves every method it names', async () => {
     const id = await make();
     const uri = 'http://images.example/x.img';
     const post = (method: Json) => owner.request('POST', `/image/v2/images/${id}/import`, { method });

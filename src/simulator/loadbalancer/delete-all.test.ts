@@ -21,7 +21,7 @@ const prelude = [...'nsrigplLPMH'].map((kind) => [kind, 0, 0] as const);
 const networkKinds = ['floatingips', 'trunks', 'ports', 'routers', 'subnets', 'networks', 'security-groups'];
 
 describe('a project with anything in it', () => {
-  it('is empty after everything was deleted, in whatever order that works', async () => {
+  it('is empty after everything was deleted in any order that works', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), specs, async (seed, wanted) => {
         const cloud = await testCloud({ seed });

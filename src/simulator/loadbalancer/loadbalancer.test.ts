@@ -81,7 +81,7 @@ describe('a load balancer', () => {
     expect(faultOf(await octavia.send('POST', '/loadbalancers', { loadbalancer: desired }))).toEqual([status, message]);
   });
 
-  it('needs a role of octavia, not only one in the project', async () => {
+  it('requires a role of octavia, not only one in the project', async () => {
     const plain = loadBalancerClient(await cloud.member('plain', ['member', 'reader']));
     const refusal = [403, 'Policy does not allow this request to be performed.'];
     expect(faultOf(await plain.send('GET', '/loadbalancers'))).toEqual(refusal);
@@ -105,7 +105,7 @@ describe('a load balancer', () => {
     ]);
   });
 
-  it('with children goes only with all of them, port and group included', async () => {
+  it('is deleted with children only as a whole, port and group included', async () => {
     const lb = await makeActive();
     const listener = await makePart('listener', { loadbalancer_id: lb.id, protocol: 'TCP', protocol_port: 80 });
     await makePart('pool', { listener_id: listener.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' });
@@ -121,7 +121,7 @@ describe('a load balancer', () => {
     expect(await networkClient(cloud.admin).list(`/security-groups?name=lb-${lb.id}`)).toEqual([]);
   });
 
-  it('leaves a port alone that the user brought', async () => {
+  it('leaves a port of the user alone', async () => {
     const port = await network.make('port', { network_id: networkId });
     const lb = await makeActive({ vip_subnet_id: undefined, vip_port_id: port.id });
     expect(lb.vip_address).toBe(port.fixed_ips[0].ip_address);
@@ -130,7 +130,7 @@ describe('a load balancer', () => {
     expect((await network.get(`/ports/${port.id}`)).device_owner).toBe('');
   });
 
-  it('is made whole from one body', async () => {
+  it('is created as a whole from one body', async () => {
     const pool = {
       name: 'p',
       protocol: 'HTTP',
@@ -153,7 +153,7 @@ describe('a load balancer', () => {
 });
 
 describe('the health of a pool', () => {
-  it('is that of the members it has: one that goes takes its fault with it', async () => {
+  it('follows its current members: a deleted member takes its fault with it', async () => {
     cloud = await testCloud({
       machineHost: {
         powerOn: () => {},
@@ -202,7 +202,7 @@ describe('parts', () => {
     for (const path of [...all, memberPath]) expect(await statusOf(path)).toBe('ACTIVE');
   });
 
-  it('open the ports that listeners listen on, for whom they allow', async () => {
+  it('open the ports that listeners listen on for the allowed clients', async () => {
     const lb = await makeActive();
     await makePart('listener', {
       loadbalancer_id: lb.id,
@@ -249,7 +249,7 @@ describe('parts', () => {
     expect((await octavia.get(`/loadbalancers/${lb.id}`)).provisioning_status).toBe('ACTIVE');
   });
 
-  it('members are replaced as a set, recognised by address and port', async () => {
+  it('have members replaced as a set, recognised by address and port', async () => {
     const lb = await makeActive();
     const pool = await makePart('pool', { loadbalancer_id: lb.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' });
     const path = `/pools/${pool.id}/members`;
@@ -266,7 +266,7 @@ describe('parts', () => {
     expect(await replace('')).toEqual([]);
   });
 
-  it('a pool has one monitor, which its members are looked after by', async () => {
+  it('allow one monitor for a pool, which checks its members', async () => {
     const lb = await makeActive();
     const pool = await makePart('pool', { loadbalancer_id: lb.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' });
     const monitor = { pool_id: pool.id, type: 'TCP', delay: 5, timeout: 3, max_retries: 3 };
@@ -278,7 +278,7 @@ describe('parts', () => {
     expect((await octavia.get(`/pools/${pool.id}`)).healthmonitor_id).toBe(made.id);
   });
 
-  it('a pool goes from its listeners, unless a policy needs it', async () => {
+  it('remove a pool from its listeners unless a policy needs it', async () => {
     const lb = await makeActive();
     const listener = await makePart('listener', { loadbalancer_id: lb.id, protocol: 'HTTP', protocol_port: 80 });
     const pool = await makePart('pool', { listener_id: listener.id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' });
@@ -302,8 +302,8 @@ describe('parts', () => {
   });
 });
 
-describe('fault', () => {
-  it('a creation that fails ends in ERROR, which can be deleted but not changed', async () => {
+describe('faults of load balancers', () => {
+  it('end a failed creation in ERROR, which can be deleted but not changed', async () => {
     cloud.cloud.core.faults.set({ id: 'e', when: { operation: 'loadbalancer.create' }, effect: { kind: 'error' } });
     const { id } = await makeActive();
     expect(await octavia.get(`/loadbalancers/${id}`)).toMatchObject({ provisioning_status: 'ERROR' });
@@ -314,12 +314,12 @@ describe('fault', () => {
     expect(await octavia.list('/loadbalancers')).toEqual([]);
   });
 
-  it('a step that is stuck never ends', async () => {
+  it('keep a stuck step from ever ending', async () => {
     cloud.cloud.core.faults.set({ id: 's', when: { operation: 'loadbalancer.create' }, effect: { kind: 'stuck' } });
     expect((await makeActive()).provisioning_status).toBe('PENDING_CREATE');
   });
 
-  it('a broken load balancer is repaired by failover, for operators', async () => {
+  it('let operators repair a broken load balancer by failover', async () => {
     const lb = await makeActive();
     const { core } = cloud.cloud;
     expect(core.state.transact(() => core.services.loadBalancer.breakLoadBalancer(lb.id))).toBe(true);
@@ -330,7 +330,7 @@ describe('fault', () => {
     expect((await octavia.get(`/loadbalancers/${lb.id}`)).provisioning_status).toBe('ACTIVE');
   });
 
-  it('a full quota refuses and leaves no port behind', async () => {
+  it('include a full quota, which refuses and leaves no port behind', async () => {
     await operator.send('PUT', `/quotas/${octavia.user.projectId}`, { quota: { load_balancer: 1 } });
     await makeActive();
     const answer = await octavia.send('POST', '/loadbalancers', { loadbalancer: { vip_subnet_id: subnetId } });
@@ -340,7 +340,7 @@ describe('fault', () => {
 });
 
 describe('lists', () => {
-  it('filter, sort, page and pick fields', async () => {
+  it('can be filtered, sorted, paged and reduced to fields', async () => {
     for (const name of ['c', 'a', 'b'])
       await octavia.make('loadbalancer', { name, vip_subnet_id: subnetId, tags: [name] });
     const names = async (query: string): Promise<string[]> =>

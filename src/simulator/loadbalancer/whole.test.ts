@@ -33,7 +33,7 @@ async function make(kind: string, wanted: object): Promise<Json> {
 }
 
 describe('a load balancer made in one request', () => {
-  it('brings L7 policies with their rules and pools', async () => {
+  it('creates L7 policies with their rules and pools', async () => {
     const pool = { name: 'other', protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' };
     const rule = { type: 'PATH', compare_type: 'STARTS_WITH', value: '/api' };
     const listener = {
@@ -82,7 +82,7 @@ describe('a load balancer made in one request', () => {
   });
 });
 
-it('a number among a few may come as text', async () => {
+it('accepts a number of a short list as text', async () => {
   const lb = await make('loadbalancer', { vip_subnet_id: subnetId });
   const wanted = { loadbalancer_id: lb.id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' };
   const { id: pool_id } = await make('pool', wanted);
@@ -94,7 +94,7 @@ it('a number among a few may come as text', async () => {
 });
 
 describe('L7 policies', () => {
-  it('keep an unbroken order whatever is put, moved or taken', async () => {
+  it('keep an unbroken order whatever is inserted, moved or removed', async () => {
     const lb = await make('loadbalancer', { vip_subnet_id: subnetId });
     const { id: listener_id } = await make('listener', { loadbalancer_id: lb.id, protocol: 'HTTP', protocol_port: 80 });
     const put = (name: string, position?: number) =>
@@ -114,7 +114,7 @@ describe('L7 policies', () => {
     expect(await order()).toEqual(['1 b', '2 a']);
   });
 
-  it('forget where they led when they do something else', async () => {
+  it('drop their target when their action changes', async () => {
     const lb = await make('loadbalancer', { vip_subnet_id: subnetId });
     const { id: listener_id } = await make('listener', { loadbalancer_id: lb.id, protocol: 'HTTP', protocol_port: 80 });
     const url = { listener_id, action: 'REDIRECT_TO_URL', redirect_url: 'http://a.example' };
@@ -157,7 +157,7 @@ describe('operators', () => {
   });
 });
 
-it('a global observer sees what all projects have, and changes nothing', async () => {
+it('lets a global observer see all projects and change nothing', async () => {
   const lb = await make('loadbalancer', { vip_subnet_id: subnetId });
   const observer = loadBalancerClient(await cloud.member('watch', ['reader', 'load-balancer_global_observer']));
   expect((await observer.list('/loadbalancers')).map(({ id }) => id)).toEqual([lb.id]);

@@ -59,7 +59,7 @@ runcmd: [kubeadm join --config /run/kubeadm/join.yaml]
 `;
 
 describe('servers with kubeadm in their user data', () => {
-  it('become nodes of a cluster that answers at its floating address', async () => {
+  it('become nodes of a cluster that answers at its floating IP', async () => {
     const tenant = await testTenant({ world: { ...smallWorld, images: [image] }, machines: {} });
     const { user, read, cloud, makeServer, subnetId, networkId, largeFlavorId } = tenant;
     const external = read(await user.request('GET', '/network/v2.0/networks?router:external=true'), 'networks.0.id');

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const moment = (): Promise<void> => cloud.clock.advance(1_000);
 
-it('QoS policies have tags at the path of older releases as well', async () => {
+it('QoS policies also have tags at the path of older releases', async () => {
   const { policy } = (await admin.send('POST', '/qos/policies', { policy: { name: 'q' } })).body as {
     policy: { id: string };
   };
@@ -33,8 +33,8 @@ it('QoS policies have tags at the path of older releases as well', async () => {
   expect((await admin.send('GET', `/qos/policies/${policy.id}`)).body).toMatchObject({ policy: { tags: ['blue'] } });
 });
 
-describe('who sees and changes networks', () => {
-  it('members see their own, shared and external ones', async () => {
+describe('visibility of networks and who may change them', () => {
+  it('lets members see their own, shared and external networks', async () => {
     const other = networkClient(await cloud.member('other'));
     await other.make('network', { name: 'theirs' });
     await member.make('network', { name: 'mine' });
@@ -44,7 +44,7 @@ describe('who sees and changes networks', () => {
     expect(names).toEqual(['everybody', 'mine', 'public']);
   });
 
-  it('what is hidden is not found, what is seen but foreign is forbidden', async () => {
+  it('answers 404 for hidden networks and 403 for visible foreign ones', async () => {
     const other = networkClient(await cloud.member('other'));
     const { id: hidden } = await other.make('network', {});
     const external = await makeExternal(admin);
@@ -56,7 +56,7 @@ describe('who sees and changes networks', () => {
     ]);
   });
 
-  it('readers change nothing', async () => {
+  it('lets readers change nothing', async () => {
     const reader = networkClient(await cloud.member('readers', ['reader']));
     expect(refusalOf(await reader.send('POST', '/networks', { network: {} }))).toEqual([403, 'PolicyNotAuthorized']);
     expect(await reader.list('/networks')).toEqual([]);
@@ -68,14 +68,14 @@ describe('who sees and changes networks', () => {
       { shared: true, 'router:external': true },
       '((rule:create_network and rule:create_network:shared) and rule:create_network:router:external) is disallowed by policy',
     ],
-  ])('attributes for administrators are refused by name: %j', async (desired, message) => {
+  ])('refuses attributes for administrators by name: %j', async (desired, message) => {
     const { body } = await member.send('POST', '/networks', { network: desired });
     expect((body as Json).NeutronError.message).toBe(message);
   });
 });
 
-describe('sharing', () => {
-  it('gives one project the use of a network, and takes it back only when it has no ports there', async () => {
+describe('sharing of networks', () => {
+  it('gives one project the use of a network and ends only when it has no ports there', async () => {
     const other = networkClient(await cloud.member('other'));
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const target = other.user.projectId;
@@ -90,7 +90,7 @@ describe('sharing', () => {
     expect(await other.list('/networks')).toEqual([]);
   });
 
-  it('with everybody is for administrators, by attribute or by policy', async () => {
+  it('with everybody is reserved for administrators, by attribute or by policy', async () => {
     const { id } = await member.make('network', { name: 'n' });
     const desired = { object_type: 'network', object_id: id, action: 'access_as_shared', target_tenant: '*' };
     expect(refusalOf(await member.send('POST', '/rbac-policies', { rbac_policy: desired }))).toEqual([
@@ -136,7 +136,7 @@ describe('lists', () => {
     expect(back.sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('show only the wanted fields', async () => {
+  it('show only the requested fields', async () => {
     await member.make('network', { name: 'n' });
     expect(await member.list('/networks?fields=name&fields=mtu')).toEqual([{ name: 'n', mtu: 1450 }]);
   });
@@ -154,7 +154,7 @@ describe('lists', () => {
 });
 
 describe('tags and revisions', () => {
-  it('tags are replaced, added, found and taken away', async () => {
+  it('replace, add, find and remove tags', async () => {
     const { id } = await member.make('router', { name: 'r' });
     const path = `/routers/${id}/tags`;
     await member.send('PUT', path, { tags: ['b', 'a'] });
@@ -166,7 +166,7 @@ describe('tags and revisions', () => {
     expect(refusalOf(await member.send('GET', `${path}/c`))).toEqual([404, 'TagNotFound']);
   });
 
-  it('a change with an old revision is refused and changes nothing', async () => {
+  it('refuse a change with an old revision and leave everything as it is', async () => {
     const { id, revision_number: first } = await member.make('network', { name: 'n' });
     const headers = { 'if-match': `revision_number=${first}` };
     const put = (name: string): ReturnType<ServiceClient['send']> =>
@@ -178,7 +178,7 @@ describe('tags and revisions', () => {
 });
 
 describe('ports', () => {
-  it('get an address of every IP version, the group default and a MAC', async () => {
+  it('get an address of every IP version, the default group and a MAC', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
     await member.make('subnet', { network_id: networkId, ip_version: 6, cidr: 'fd00:1::/64' });
     const slaac = { ipv6_ra_mode: 'slaac', ipv6_address_mode: 'slaac' };
@@ -219,7 +219,7 @@ describe('ports', () => {
     ]);
   });
 
-  it('a bulk request that fails makes nothing and takes no address', async () => {
+  it('create nothing and take no address when a bulk request fails', async () => {
     const pools = [{ start: '10.0.0.10', end: '10.0.0.11' }];
     const { networkId } = await makeNetwork(member, '10.0.0.0/24', { allocation_pools: pools });
     const answer = await member.send('POST', '/ports', {
@@ -231,7 +231,7 @@ describe('ports', () => {
     await member.make('port', { network_id: networkId });
   });
 
-  it('made in bulk lose their address pairs and options, as with neutron', async () => {
+  it('created in bulk lose their address pairs and options, as in neutron', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
     const desired = {
       network_id: networkId,
@@ -269,8 +269,8 @@ describe('ports', () => {
   });
 });
 
-describe('what is in use stays', () => {
-  it('networks and subnets with ports, groups on ports', async () => {
+describe('changes of resources in use', () => {
+  it('are refused for networks and subnets with ports and for groups on ports', async () => {
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: group } = await member.make('security_group', { name: 'g' });
     const { id: port } = await member.make('port', { network_id: networkId, security_groups: [group] });
@@ -283,7 +283,7 @@ describe('what is in use stays', () => {
     expect(await member.list('/subnets')).toEqual([]);
   });
 
-  it('routers with interfaces, and interfaces and gateways that floating addresses need', async () => {
+  it('are refused for routers with interfaces, and for interfaces and gateways floating IPs need', async () => {
     const external = await makeExternal(admin);
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: router } = await member.make('router', { external_gateway_info: { network_id: external } });
@@ -304,7 +304,7 @@ describe('what is in use stays', () => {
     expect(await member.get(`/floatingips/${floating.id}`)).toMatchObject({ port_id: null, status: 'DOWN' });
   });
 
-  it('external networks with floating addresses that lead somewhere, not with free ones', async () => {
+  it('are refused for external networks with floating IPs in use, but not with free ones', async () => {
     const external = await makeExternal(admin);
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: router } = await member.make('router', { external_gateway_info: { network_id: external } });
@@ -319,7 +319,7 @@ describe('what is in use stays', () => {
     expect((await member.get(`/floatingips/${used.id}`)).port_id).toBe(port);
   });
 
-  it('addresses of routers, unless they are named as they are', async () => {
+  it('are refused for addresses of routers, unless they are repeated unchanged', async () => {
     const { subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: router } = await member.make('router', {});
     const added = await member.send('PUT', `/routers/${router}/add_router_interface`, { subnet_id: subnetId });
@@ -333,7 +333,7 @@ describe('what is in use stays', () => {
     }
   });
 
-  it('ports of routers and trunks', async () => {
+  it('are refused for ports of routers and trunks', async () => {
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: router } = await member.make('router', {});
     const added = await member.send('PUT', `/routers/${router}/add_router_interface`, { subnet_id: subnetId });
@@ -379,8 +379,8 @@ describe('routers', () => {
   });
 });
 
-describe('floating addresses', () => {
-  it('move to another port, and are refused where no router leads', async () => {
+describe('floating IPs', () => {
+  it('move to another port and are refused where no router leads', async () => {
     const external = await makeExternal(admin);
     const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const first = await member.make('port', { network_id: networkId });
@@ -399,7 +399,7 @@ describe('floating addresses', () => {
     expect(((await put(second)).body as Json).floatingip.fixed_ip_address).toBe(second.fixed_ips[0].ip_address);
   });
 
-  it('run out as the pool does, and come back', async () => {
+  it('run out with the pool and are available again after a deletion', async () => {
     const external = await makeExternal(admin, '203.0.113.0/29');
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push((await member.make('floatingip', { floating_network_id: external })).id);
@@ -422,7 +422,7 @@ describe('security group rules', () => {
     [{ protocol: 'any' }, 400, 'SecurityGroupRuleInvalidProtocol'],
     [{ protocol: 'vrrp' }, 400, 'SecurityGroupInvalidProtocolForPort'],
     [{ direction: 'sideways' }, 400, 'HTTPBadRequest'],
-  ])('beside a rule for tcp 80, %j is refused', async (change, status, type) => {
+  ])('are refused beside a rule for tcp 80: %j', async (change, status, type) => {
     const { id } = await member.make('security_group', { name: 'g' });
     const rule = {
       security_group_id: id,
@@ -436,7 +436,7 @@ describe('security group rules', () => {
     expect(refusalOf(answer)).toEqual([status, type]);
   });
 
-  it('go with the group they are in and with the group they name', async () => {
+  it('are deleted with their group and with the group they name', async () => {
     const { id: first } = await member.make('security_group', { name: 'a' });
     const { id: second } = await member.make('security_group', { name: 'b' });
     await member.make('security_group_rule', {
@@ -451,7 +451,7 @@ describe('security group rules', () => {
 });
 
 describe('quotas', () => {
-  it('refuse what is too much, also many at once, and count what is used', async () => {
+  it('refuse what exceeds them, also in bulk, and count usage', async () => {
     const project = member.user.projectId;
     await admin.send('PUT', `/quotas/${project}`, { quota: { network: 2 } });
     const bulk = await member.send('POST', '/networks', { networks: [{}, {}, {}] });
@@ -465,7 +465,7 @@ describe('quotas', () => {
     ]);
   });
 
-  it('are said to be exhausted when a fault rule says so', async () => {
+  it('are reported as exhausted when a fault rule says so', async () => {
     cloud.cloud.core.faults.set({
       id: 'q',
       when: { operation: 'port.quota' },

@@ -45,7 +45,7 @@ describe('prefixes', () => {
 });
 
 describe('subnet pools', () => {
-  it('give networks to subnets, and are kept while they do', async () => {
+  it('give networks to subnets and are kept while they do', async () => {
     const pool = await member.make('subnetpool', { name: 'p', prefixes: ['10.8.0.0/23', '10.8.2.0/23'] });
     expect(pool).toMatchObject({ prefixes: ['10.8.0.0/22'], min_prefixlen: 8, default_prefixlen: 8, ip_version: 4 });
     const { id: network_id } = await member.make('network', {});
@@ -64,7 +64,7 @@ describe('subnet pools', () => {
     expect((await member.send('POST', '/subnets', { subnet: elsewhere })).status).toBe(201);
   });
 
-  it('have a default the operator names, and limits for each project', async () => {
+  it('have a default named by the operator and limits for each project', async () => {
     const { id: network_id } = await member.make('network', {});
     const subnet = { network_id, ip_version: 4, use_default_subnetpool: true, prefixlen: 25 };
     expect(refusalOf(await member.send('POST', '/subnets', { subnet }))).toEqual([400, 'BadRequest']);
@@ -78,7 +78,7 @@ describe('subnet pools', () => {
     expect(refusalOf(await member.send('POST', '/subnets', { subnet }))).toEqual([409, 'SubnetPoolQuotaExceeded']);
   });
 
-  it('grow, and lose only prefixes nobody uses', async () => {
+  it('grow and lose only prefixes nobody uses', async () => {
     const { id } = await member.make('subnetpool', { name: 'p', prefixes: ['10.0.0.0/24'] });
     const { id: network_id } = await member.make('network', {});
     await member.make('subnet', { network_id, ip_version: 4, subnetpool_id: id, prefixlen: 24 });
@@ -116,7 +116,7 @@ describe('subnet pools', () => {
 });
 
 describe('address groups', () => {
-  it('are named by rules, which keep them', async () => {
+  it('cannot be deleted while rules name them', async () => {
     const group = await member.make('address_group', { name: 'g', addresses: ['10.0.0.1/32'] });
     const put = (action: string, ...addresses: string[]) =>
       member.send('PUT', `/address-groups/${group.id}/${action}`, { addresses });
@@ -134,7 +134,7 @@ describe('address groups', () => {
     await member.remove('address_group', group.id);
   });
 
-  it('of others are unknown', async () => {
+  it('of other projects are unknown', async () => {
     const group = await other.make('address_group', { name: 'g' });
     const { id: security_group_id } = await member.make('security_group', { name: 'g' });
     const rule = { security_group_id, direction: 'ingress', remote_address_group_id: group.id };
@@ -150,7 +150,7 @@ describe('QoS policies', () => {
   const rule = (id: string, type: string, wanted: object) =>
     admin.send('POST', `/qos/policies/${id}/${type}_rules`, { [`${type}_rule`]: wanted });
 
-  it('are the operator’s, with one rule of a type and direction', async () => {
+  it('belong to the operator and have one rule of each type and direction', async () => {
     const body = { policy: { name: 'q' } };
     expect((await member.send('POST', '/qos/policies', body)).status).toBe(403);
     const { id } = await policy();
@@ -178,7 +178,7 @@ describe('QoS policies', () => {
     expect(await member.list('/qos/rule-types')).toContainEqual({ type: 'minimum_packet_rate' });
   });
 
-  it('are put on networks, ports, floating addresses and gateways by who sees them', async () => {
+  it('are set on networks, ports, floating IPs and gateways by those who see them', async () => {
     const { id } = await policy();
     const wanted = { network: { qos_policy_id: id } };
     expect(refusalOf(await member.send('POST', '/networks', wanted))).toEqual([404, 'QosPolicyNotFound']);
@@ -203,7 +203,7 @@ describe('QoS policies', () => {
     expect(subnetId).toBeDefined();
   });
 
-  it('that are a project’s default come with its new networks', async () => {
+  it('that are the default of a project apply to its new networks', async () => {
     const { id } = await policy({ is_default: true, project_id: member.user.projectId });
     expect(await member.make('network', {})).toMatchObject({ qos_policy_id: id });
     expect(await other.make('network', {})).toMatchObject({ qos_policy_id: null });
@@ -219,7 +219,7 @@ describe('RBAC policies', () => {
   const grant = (object_type: string, object_id: string, target_tenant: string) =>
     member.make('rbac_policy', { object_type, object_id, target_tenant, action: 'access_as_shared' });
 
-  it('keep their id when they are turned to another project', async () => {
+  it('keep their id when they are changed to another project', async () => {
     const { id: network } = await member.make('network', {});
     const third = networkClient(await cloud.member('third'));
     const made = await grant('network', network, other.user.projectId);
@@ -229,7 +229,7 @@ describe('RBAC policies', () => {
     expect((await third.send('GET', `/networks/${network}`)).status).toBe(200);
   });
 
-  it('let others use a security group until they do', async () => {
+  it('let others use a security group and cannot be removed while they do', async () => {
     const { id: group } = await member.make('security_group', { name: 'g' });
     const { networkId } = await makeNetwork(other, '10.0.0.0/24');
     const port = { network_id: networkId, security_groups: [group] };
@@ -258,7 +258,7 @@ describe('RBAC policies', () => {
 });
 
 describe('subnets', () => {
-  it('with service types are for ports of such owners only', async () => {
+  it('with service types are used only for ports of these owners', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24', { service_types: ['compute:nova'] });
     const body = { port: { network_id: networkId } };
     expect(refusalOf(await member.send('POST', '/ports', body))).toEqual([
@@ -276,7 +276,7 @@ describe('subnets', () => {
     expect((await member.send('POST', '/subnets', wrong)).status).toBe(400);
   });
 
-  it('keep a gateway that a router has', async () => {
+  it('keep a gateway address that a router has', async () => {
     const { subnetId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: router } = await member.make('router', {});
     const change = {
@@ -289,7 +289,7 @@ describe('subnets', () => {
   });
 });
 
-it('single ports of a floating address lead to several machines', async () => {
+it('forwards single ports of a floating IP to several machines', async () => {
   const external = await makeExternal(admin);
   const { networkId, subnetId } = await makeNetwork(member, '10.0.0.0/24');
   const { id: router } = await member.make('router', { external_gateway_info: { network_id: external } });
@@ -341,7 +341,7 @@ it('single ports of a floating address lead to several machines', async () => {
 });
 
 describe('smaller rules of neutron', () => {
-  it('a port has groups that are all stateful or all stateless', async () => {
+  it('require the groups of a port to be all stateful or all stateless', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
     const { id: a } = await member.make('security_group', { name: 'a' });
     const { id: b } = await member.make('security_group', { name: 'b', stateful: false });
@@ -349,7 +349,7 @@ describe('smaller rules of neutron', () => {
     expect(refusalOf(await member.send('POST', '/ports', body))).toEqual([409, 'SecurityGroupConflict']);
   });
 
-  it('a network stays external while somebody has a floating address of it, used or not', async () => {
+  it('keep a network external while a floating IP of it exists, used or not', async () => {
     const external = await makeExternal(admin);
     const { id } = await member.make('floatingip', { floating_network_id: external });
     const body = { network: { 'router:external': false } };
@@ -358,7 +358,7 @@ describe('smaller rules of neutron', () => {
     expect((await admin.send('PUT', `/networks/${external}`, body)).status).toBe(200);
   });
 
-  it('a gateway keeps its address when one more of the same subnet is asked for', async () => {
+  it('keep the address of a gateway when one more of the same subnet is asked for', async () => {
     const external = await makeExternal(admin);
     const router = await admin.make('router', { external_gateway_info: { network_id: external } });
     const [held] = router.external_gateway_info.external_fixed_ips;
@@ -370,7 +370,7 @@ describe('smaller rules of neutron', () => {
     expect(moved.external_gateway_info.external_fixed_ips).toMatchObject([{ ip_address: '203.0.113.77' }]);
   });
 
-  it('null gives a port another MAC address', async () => {
+  it('give a port another MAC address for null', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
     const port = await member.make('port', { network_id: networkId });
     const changed = await admin.change('port', port.id, { mac_address: null });
@@ -378,7 +378,7 @@ describe('smaller rules of neutron', () => {
     expect(changed.mac_address).not.toBe(port.mac_address);
   });
 
-  it('a port keeps what its NUMA affinity is to be', async () => {
+  it('store the NUMA affinity of a port', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
     const { id } = await member.make('port', { network_id: networkId, numa_affinity_policy: 'preferred' });
     expect(await admin.get(`/ports/${id}`)).toMatchObject({ numa_affinity_policy: 'preferred' });
@@ -386,26 +386,26 @@ describe('smaller rules of neutron', () => {
     expect(await admin.get(`/ports/${id}`)).toMatchObject({ numa_affinity_policy: null });
   });
 
-  it('what no extension offers is no attribute', async () => {
+  it('refuse attributes that no extension offers', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/24');
     const port = { network_id: networkId, device_profile: 'x' };
     expect((await admin.send('POST', '/ports', { port })).status).toBe(400);
     expect((await admin.send('POST', '/networks', { network: { segments: [] } })).status).toBe(400);
   });
 
-  it('a quota below what is in use is refused when it is to be checked', async () => {
+  it('refuse a quota below the usage when it is to be checked', async () => {
     await member.make('network', {});
     const put = (quota: object) => admin.send('PUT', `/quotas/${member.user.projectId}`, { quota });
     expect((await put({ network: 0, check_limit: true })).status).toBe(400);
     expect((await put({ network: 0, check_limit: false })).status).toBe(200);
   });
 
-  it('service providers are found by their type', async () => {
+  it('find service providers by their type', async () => {
     expect(await member.list('/service-providers?service_type=L3_ROUTER_NAT')).toHaveLength(1);
     expect(await member.list('/service-providers?service_type=VPN')).toEqual([]);
   });
 
-  it('operators see how many addresses networks have left', async () => {
+  it('show operators how many addresses networks have left', async () => {
     const { networkId } = await makeNetwork(member, '10.0.0.0/29');
     await member.make('port', { network_id: networkId });
     expect(await admin.get(`/network-ip-availabilities/${networkId}`)).toMatchObject({
@@ -417,7 +417,7 @@ describe('smaller rules of neutron', () => {
     expect(await member.list('/network-ip-availabilities')).toEqual([]);
   });
 
-  it('every extension that adds collections serves them', async () => {
+  it('serve every collection their extensions add', async () => {
     const extensions = (await member.list('/extensions')).map(({ alias }) => alias);
     const collections: Readonly<Record<string, string>> = {
       'address-group': 'address-groups',

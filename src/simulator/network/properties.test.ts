@@ -22,8 +22,8 @@ async function addressesOf(admin: ServiceClient): Promise<string[]> {
   return ports.flatMap((port) => port.fixed_ips.map((fixed: Json) => `${fixed.subnet_id} ${fixed.ip_address}`));
 }
 
-describe('whatever is asked for, in whatever order', () => {
-  it('no address is given out twice, and all come back in the end', async () => {
+describe('any sequence of address requests', () => {
+  it('never gives out an address twice and returns all of them in the end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 60 }), async (seed, steps) => {
         const cloud = await testCloud({ seed });

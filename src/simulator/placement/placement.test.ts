@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { testTenant } from '../testing/test-tenant.ts';
 
 describe('placement', () => {
-  it('tells administrators what hypervisors have and what is used', async () => {
+  it('shows administrators the inventories and usages of hypervisors', async () => {
     const { admin, user, makeServer, clock } = await testTenant();
     await makeServer();
     await clock.advance(3000);
@@ -25,7 +25,7 @@ describe('placement', () => {
     });
   });
 
-  it('is not for members', async () => {
+  it('refuses members', async () => {
     const { user } = await testTenant();
     expect(await user.request('GET', '/placement/resource_providers')).toMatchObject({
       status: 403,

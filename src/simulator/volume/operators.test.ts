@@ -46,7 +46,7 @@ describe('volume types', () => {
     expect((await adminCinder('GET', `/types/${id}/extra_specs`)).body).toEqual({ extra_specs: { b: '3' } });
   });
 
-  it('that are private are for those who were let in', async () => {
+  it('are visible only to projects with access when they are private', async () => {
     const { adminCinder, makeType, cinder, user } = await stage();
     const id = await makeType({ name: 'secret', 'os-volume-type-access:is_public': false });
     const names = async () =>
@@ -93,8 +93,8 @@ describe('volume types', () => {
   });
 });
 
-describe('a volume for many', () => {
-  it('comes from its type, and goes to several servers', async () => {
+describe('a multi-attach volume', () => {
+  it('is defined by its type and attaches to several servers', async () => {
     const tenant = await stage();
     const { makeType, makeVolume, makeServer, nova, volume, clock } = tenant;
     await makeType({ name: 'many', extra_specs: { multiattach: '<is> True' } });
@@ -141,7 +141,7 @@ describe('snapshots', () => {
     expect((await cinder('GET', `${path}/c`)).status).toBe(404);
   });
 
-  it('are reset and deleted by force, by operators', async () => {
+  it('are reset and force-deleted by operators', async () => {
     const { cinder, adminCinder, id, clock } = await withSnapshot();
     const act = (body: object) => adminCinder('POST', `/snapshots/${id}/action`, body);
     expect((await cinder('POST', `/snapshots/${id}/action`, { 'os-reset_status': { status: 'error' } })).status).toBe(
@@ -163,7 +163,7 @@ describe('snapshots', () => {
 });
 
 describe('actions of volumes', () => {
-  it('reserve, attach and detach', async () => {
+  it('reserve, attach and detach the volume', async () => {
     const { makeVolume, act, volume } = await stage();
     const id = await makeVolume();
     expect((await act(id, { 'os-reserve': {} })).status).toBe(202);
@@ -179,7 +179,7 @@ describe('actions of volumes', () => {
     expect(await volume(id)).toMatchObject({ status: 'available', attachments: [] });
   });
 
-  it('write over what the image says, and put another image on', async () => {
+  it('overwrite the image metadata and re-image the volume', async () => {
     const { makeVolume, act, volume, imageId, clock } = await stage();
     const id = await makeVolume();
     expect((await act(id, { 'os-set_image_metadata': { metadata: { kind: 'x' } } })).body).toEqual({
@@ -198,7 +198,7 @@ describe('actions of volumes', () => {
     });
   });
 
-  it('make an image of a volume', async () => {
+  it('create an image from the volume', async () => {
     const { makeVolume, act, volume, user, clock } = await stage();
     const id = await makeVolume();
     const made = await act(id, { 'os-volume_upload_image': { image_name: 'copy', disk_format: 'qcow2' } });
@@ -220,7 +220,7 @@ describe('attachments', () => {
   const attachments = async (tenant: Pick<TestTenant, 'cinder'>, path = '/attachments') =>
     read<Json[]>(await tenant.cinder('GET', path, undefined, '3.44'), 'attachments');
 
-  it('hold a volume step by step', async () => {
+  it('attach a volume step by step', async () => {
     const tenant = await stage();
     const { makeVolume, volume, cinder } = tenant;
     const id = await makeVolume();
@@ -246,7 +246,7 @@ describe('attachments', () => {
 describe('the answer about a volume type', () => {
   const brief = ['description', 'extra_specs', 'id', 'is_public', 'name'];
 
-  it('has what cinder says when it was made, changed and shown', async () => {
+  it('has the fields cinder returns on create, update and show', async () => {
     const { adminCinder } = await stage();
     const made = await adminCinder('POST', '/types', { volume_type: { name: 'fast' } });
     const type = read<Json>(made, 'volume_type');
@@ -262,7 +262,7 @@ describe('the answer about a volume type', () => {
 });
 
 describe('operators', () => {
-  it('see the services, and choose by name and host', async () => {
+  it('see the services and filter by name and host', async () => {
     const { adminCinder, cinder } = await stage();
     const services = read<Json[]>(await adminCinder('GET', '/os-services'), 'services');
     expect(services).toMatchObject([
@@ -301,7 +301,7 @@ describe('operators', () => {
     expect((await adminCinder('GET', '/os-hosts/nowhere')).status).toBe(404);
   });
 
-  it('see what a backend can do', async () => {
+  it('see the capabilities of a backend', async () => {
     const { adminCinder, cinder } = await stage();
     expect((await adminCinder('GET', '/capabilities/simulated@pool')).body).toMatchObject({
       namespace: 'OS::Storage::Capabilities::simulated@pool',
@@ -312,7 +312,7 @@ describe('operators', () => {
     expect((await cinder('GET', '/capabilities/simulated@pool')).status).toBe(403);
   });
 
-  it('change what every project may have', async () => {
+  it('change the default quotas of projects', async () => {
     const { adminCinder, cinder, user } = await stage();
     const path = '/os-quota-class-sets/default';
     expect((await adminCinder('GET', path)).body).toMatchObject({ quota_class_set: { id: 'default', volumes: 10 } });
@@ -328,7 +328,7 @@ describe('operators', () => {
   });
 });
 
-it('operators see where volumes are', async () => {
+it('operators see the host of a volume', async () => {
   const { adminCinder, cinder } = await stage();
   expect(await adminCinder('GET', '/scheduler-stats/get_pools?detail=true')).toMatchObject({
     status: 200,

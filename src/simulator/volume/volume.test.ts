@@ -13,7 +13,7 @@ async function withVolume(desired: object = {}) {
 }
 
 describe('a volume', () => {
-  it('is creating, then available, and goes when it is deleted', async () => {
+  it('is creating, then available, and disappears when it is deleted', async () => {
     const { made, volume, clock, cinder, id } = await withVolume();
     expect(made).toMatchObject({
       status: 202,
@@ -40,7 +40,7 @@ describe('a volume', () => {
     });
   });
 
-  it('of an image can be booted from and knows its image', async () => {
+  it('made from an image can be booted from and knows its image', async () => {
     const tenant = await testTenant();
     const id = read(
       await tenant.cinder('POST', '/volumes', { volume: { size: 1, imageRef: tenant.imageId } }),
@@ -59,7 +59,7 @@ describe('a volume', () => {
     });
   });
 
-  it('grows, within the quota', async () => {
+  it('grows within the quota', async () => {
     const { cinder, id, clock, volume, cloud, user } = await withVolume();
     await clock.advance(1000);
     const extend = (size: unknown) => cinder('POST', `/volumes/${id}/action`, { 'os-extend': { new_size: size } });
@@ -87,7 +87,7 @@ describe('a volume', () => {
     expect(await volume()).toMatchObject({ status: 'available', size: 4 });
   });
 
-  it('with snapshots stays', async () => {
+  it('cannot be deleted while it has snapshots', async () => {
     const { cinder, id, clock } = await withVolume();
     await clock.advance(1000);
     const snapshot = read(
@@ -114,7 +114,7 @@ describe('a volume', () => {
     [{ volume: { size: 1, imageRef: missing } }, 400, 'Invalid image identifier or unable to access requested image.'],
     [{ volume: { size: 1, snapshot_id: missing } }, 404, `Snapshot ${missing} could not be found.`],
     [{ volume: { size: 1, source_volid: missing } }, 404, `Volume ${missing} could not be found.`],
-  ])('cannot be made of %j', async (body, status, message) => {
+  ])('cannot be created from %j', async (body, status, message) => {
     const { cinder } = await testTenant();
     const answer = await cinder('POST', '/volumes', body);
     expect(answer.status).toBe(status);
@@ -126,7 +126,7 @@ describe('a volume', () => {
     ['volume.create', { kind: 'error' }, 'error'],
     ['volume.delete', { kind: 'stuck' }, 'deleting'],
     ['volume.delete', { kind: 'error' }, 'error_deleting'],
-  ])('meets faults: %s %j', async (operation, effect, status) => {
+  ])('follows fault rules: %s %j', async (operation, effect, status) => {
     const { clock, cinder, id, volume, cloud } = await withVolume();
     cloud.operator.faults.set({ id: 'r', when: { operation }, effect: effect as { kind: 'stuck' } });
     await clock.advance(1000);
@@ -137,7 +137,7 @@ describe('a volume', () => {
     expect((await volume())['status']).toBe('available');
   });
 
-  it('carries metadata', async () => {
+  it('stores metadata', async () => {
     const { cinder, id } = await withVolume({ metadata: { a: '1' } });
     expect((await cinder('POST', `/volumes/${id}/metadata`, { metadata: { b: '2' } })).body).toEqual({
       metadata: { a: '1', b: '2' },
@@ -157,7 +157,7 @@ describe('lists of volumes', () => {
     ['?status=error', []],
     ['?metadata={"k":"v"}', ['a']],
     ['?all_tenants=1&limit=1', ['c']],
-  ])('%s', async (query, expected) => {
+  ])('match the query "%s"', async (query, expected) => {
     const { cinder } = await testTenant();
     await cinder('POST', '/volumes', { volume: { size: 1, name: 'a', metadata: { k: 'v' } } });
     for (const name of ['b', 'c']) await cinder('POST', '/volumes', { volume: { size: 1, name } });
@@ -182,8 +182,8 @@ describe('lists of volumes', () => {
   });
 });
 
-describe('the rest of cinder', () => {
-  it('serves a project below its own path only', async () => {
+describe('other parts of cinder', () => {
+  it('serve a project only below its own path', async () => {
     const { user } = await testTenant();
     expect((await user.request('GET', `/volume/v3/${'0'.repeat(32)}/volumes`)).status).toBe(400);
     expect((await user.request('GET', '/volume/v3/volumes')).status).toBe(404);
@@ -191,7 +191,7 @@ describe('the rest of cinder', () => {
     expect((await user.request('GET', '/volume/v3/volumes', undefined, newest)).status).toBe(200);
   });
 
-  it('tells types, zones, limits and quotas', async () => {
+  it('show types, zones, limits and quotas', async () => {
     const { cinder, user } = await testTenant();
     const types = read<{ name: string }[]>(await cinder('GET', '/types'), 'volume_types');
     expect(types.map(({ name }) => name)).toEqual(['__DEFAULT__', 'ssd']);
@@ -216,7 +216,7 @@ describe('the rest of cinder', () => {
   });
 });
 
-describe('odd requests', () => {
+describe('unusual requests', () => {
   it('are judged as cinder does', async () => {
     const { cinder, clock } = await testTenant();
     expect((await cinder('POST', '/volumes', { volume: { size: '0' } })).body).toMatchObject({
@@ -236,7 +236,7 @@ describe('odd requests', () => {
     expect((await flag('x')).status).toBe(400);
   });
 
-  it('sort and skip snapshots', async () => {
+  it('sort and skip snapshots in lists', async () => {
     const { cinder, clock } = await testTenant();
     const volume_id = read(await cinder('POST', '/volumes', { volume: { size: 1 } }), 'volume.id');
     await clock.advance(3000);

@@ -46,28 +46,28 @@ async function temporary(): Promise<string> {
 
 const rangeOf = ({ core }: SimulatedCloud): string => core.services.network.externalSubnets()[0]!.cidr;
 
-describe('clouds on one computer', () => {
+describe('several clouds on one computer', () => {
   it('have addresses of different ranges', async () => {
     const [first, second] = [await open(), await open()];
     expect(rangeOf(second)).not.toBe(rangeOf(first));
     expect(rangeOf(second)).toMatch(/^127\.1[012]\d\.0\.0\/16$/);
   });
 
-  it('leave their range to others when they are closed', async () => {
+  it('release their range when they are closed', async () => {
     const first = await open();
     const range = rangeOf(first);
     await first.close();
     expect(rangeOf(await open())).toBe(range);
   });
 
-  it('do not mind each other where nobody listens on sockets', async () => {
+  it('share a range when they do not listen on sockets', async () => {
     const clouds = [await open(undefined, false), await open(undefined, false)];
     expect(clouds.map(rangeOf)).toEqual(['127.102.0.0/16', '127.102.0.0/16']);
   });
 });
 
-describe('a cloud that is kept', () => {
-  it('keeps its range, also when the usual one is free again', async () => {
+describe('a persistent cloud with a loopback range', () => {
+  it('keeps its range even if the usual one is free again', async () => {
     const other = await open();
     const directory = await temporary();
     const before = await open(directory);
@@ -78,7 +78,7 @@ describe('a cloud that is kept', () => {
     expect(rangeOf(await open(directory))).toBe(range);
   });
 
-  it('does not open when its range was taken meanwhile, and opens when it is free again', async () => {
+  it('does not open while its range is taken, and opens when it is free again', async () => {
     const directory = await temporary();
     const before = await open(directory);
     const range = rangeOf(before);

@@ -38,18 +38,21 @@ describe('an archive', () => {
   };
 
   // Sizes around the chunk size, where a last chunk could be mistaken for an inner one.
-  it.each([0, 1, 1024 * 1024 - 24, 1024 * 1024 - 19, 1024 * 1024, 3_000_000])('gives back %i bytes', async (size) => {
-    const content = randomBytes(size);
-    await writeArchive(file, secret, [entry('a/b', content), entry('c', Buffer.from('x'))]);
-    expect(await isArchive(file)).toBe(true);
-    const found = await readAll();
-    expect([...found.keys()]).toEqual(['a/b', 'c']);
-    expect(found.get('a/b')?.equals(content)).toBe(true);
-    // The content is not in the file in clear text.
-    if (size > 100) expect((await readFile(file)).includes(content.subarray(0, 32))).toBe(false);
-  });
+  it.each([0, 1, 1024 * 1024 - 24, 1024 * 1024 - 19, 1024 * 1024, 3_000_000])(
+    'returns %i bytes unchanged',
+    async (size) => {
+      const content = randomBytes(size);
+      await writeArchive(file, secret, [entry('a/b', content), entry('c', Buffer.from('x'))]);
+      expect(await isArchive(file)).toBe(true);
+      const found = await readAll();
+      expect([...found.keys()]).toEqual(['a/b', 'c']);
+      expect(found.get('a/b')?.equals(content)).toBe(true);
+      // The content is not in the file in clear text.
+      if (size > 100) expect((await readFile(file)).includes(content.subarray(0, 32))).toBe(false);
+    },
+  );
 
-  it('opens with its passphrase only', async () => {
+  it('opens only with its passphrase', async () => {
     const right: ArchiveSecret = { kind: 'passphrase', passphrase: 'correct horse' };
     await writeArchive(file, right, [entry('a', Buffer.from('x'))]);
     expect((await readAll(right)).size).toBe(1);
@@ -58,14 +61,14 @@ describe('an archive', () => {
     await expect(readAll(secret)).rejects.toThrow('the archive was sealed with a passphrase');
   });
 
-  it('passes over what nobody reads', async () => {
+  it('skips entries nobody reads', async () => {
     await writeArchive(file, secret, [entry('a', randomBytes(2_000_000)), entry('b', Buffer.from('x'))]);
     const seen: string[] = [];
     for await (const { path } of readArchive(file, secret)) seen.push(path);
     expect(seen).toEqual(['a', 'b']);
   });
 
-  it('is found damaged wherever it is changed or cut off', async () => {
+  it('is reported as damaged wherever it is changed or cut off', async () => {
     await writeArchive(file, secret, [entry('a', randomBytes(2_500_000))]);
     const whole = await readFile(file);
     const headerEnd = 21 + whole.readUInt32BE(17);
@@ -90,17 +93,17 @@ describe('an archive', () => {
     await expect(readAll()).rejects.toMatchObject({ code: 'CAP_BACKUP_TOO_NEW' });
   });
 
-  it.each(['../a', '/a', 'a//b', 'a/../b', ''])('never leads out of its place: %j', async (path) => {
+  it.each(['../a', '/a', 'a//b', 'a/../b', ''])('refuses paths outside of it: %j', async (path) => {
     await writeArchive(file, secret, [entry(path, Buffer.from('x'))]);
     await expect(readAll()).rejects.toThrow('outside of itself');
   });
 
-  it('is there whole or not at all', async () => {
+  it('is written as a whole or not at all', async () => {
     await expect(writeArchive(file, secret, [entry('a', Buffer.from('xy'), 3)])).rejects.toThrow('changed while');
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('does not spend what a stranger asks for', async () => {
+  it('refuses excessive key derivation costs in a foreign file', async () => {
     await writeArchive(file, { kind: 'passphrase', passphrase: 'x' }, []);
     const text = (await readFile(file)).toString('latin1').replace('"N":131072', '"N":999999');
     await writeFile(file, Buffer.from(text, 'latin1'));

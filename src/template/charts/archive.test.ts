@@ -15,7 +15,7 @@ function refusal(bytes: Uint8Array, limits = {}): string {
 }
 
 describe('readArchive', () => {
-  it('gives the files with their paths, long ones too', () => {
+  it('returns the files with their paths, even long ones', () => {
     const long = `top/${'directory/'.repeat(20)}file.yaml`;
     const read = readArchive(
       pack(
@@ -59,7 +59,7 @@ describe('readArchive', () => {
     expect(refusal(bytes)).toBe(message);
   });
 
-  it('is bounded in what it takes and gives', () => {
+  it('limits what it reads and returns', () => {
     const bomb = gzipSync(Buffer.alloc(20 * 1_024 * 1_024));
     expect(bomb.length).toBeLessThan(100_000);
     expect(refusal(bomb, { unpackedBytes: 1_024 * 1_024 })).toBe('archive unpacks to more than 1048576 bytes');
@@ -82,7 +82,7 @@ describe('damaged charts', () => {
     'charts/sub/templates/y.yaml': '{{ range .Values.global }}{{ . }}{{ end }}',
   });
 
-  it('are refused by an error that is a value, whatever is damaged', () => {
+  it('return an error value, whatever is damaged', () => {
     const random = seededRandom(7);
     const plain = gunzipSync(whole);
     let rendered = 0;
@@ -111,7 +111,7 @@ describe('damaged charts', () => {
     expect(rendered).toBeGreaterThan(0);
   });
 
-  it('within each other end at a depth', () => {
+  it('are refused beyond a nesting depth', () => {
     let inner = whole;
     for (let i = 0; i < 15; i++) {
       inner = gzipSync(
@@ -144,7 +144,7 @@ describe('damaged charts', () => {
       '{{ range until 30000 }}\n---\napiVersion: v1\nkind: X\nmetadata: {name: x}\n{{ end }}',
       /renders more than 10000 documents/,
     ],
-  ])('a template %s is ended', (_name, text, message) => {
+  ])('are stopped with a template %s', (_name, text, message) => {
     const files = new Map([
       ['Chart.yaml', Buffer.from('apiVersion: v2\nname: web\nversion: 1.0.0\n')],
       ['templates/x.yaml', Buffer.from(text)],

@@ -40,7 +40,7 @@ function refusal(files: Readonly<Record<string, string>>, options: Options = {})
   return rendered.error.message;
 }
 
-describe('values', () => {
+describe('values of a chart', () => {
   const files = {
     'Chart.yaml': chartYaml('main'),
     'values.yaml': 'a: 1\nlist: [1, 2]\nmap: {x: 1, v: 2}\ngone: {z: 1}\nsub: {own: parent, less: 1}\nglobal: {g: 1}\n',
@@ -50,7 +50,7 @@ describe('values', () => {
     'charts/sub/templates/_none.tpl': '',
   };
 
-  it('are merged: maps by key, lists whole, null deletes, parents win over subcharts', () => {
+  it('are merged: maps by key, lists whole, null deletes, parents override subcharts', () => {
     const values = mergeValues({ list: [9], map: { x: 7 } }, { map: { v: null }, gone: null, sub: { default: null } });
     expect(shown(files, { values })['values']).toEqual({
       a: 1,
@@ -61,7 +61,7 @@ describe('values', () => {
     });
   });
 
-  it('of a values file keep their nulls until the chart is rendered', () => {
+  it('keep the nulls of a values file until the chart is rendered', () => {
     expect(mergeValues({ a: 1, b: { c: 1 } }, { a: null, b: { d: null } })).toEqual({ a: null, b: { c: 1, d: null } });
   });
 
@@ -85,7 +85,7 @@ describe('values', () => {
   });
 });
 
-describe('dependencies', () => {
+describe('dependencies of a chart', () => {
   const dependency = (rest: string): string =>
     chartYaml('main', `dependencies:\n  - {name: sub, version: ">=1", repository: "", ${rest}}\n`);
   const sub = {
@@ -125,13 +125,13 @@ describe('dependencies', () => {
     expect(texts.map((text) => JSON.parse(text ?? 'null'))).toContainEqual({ imported: 1, mine: { deep: 2 } });
   });
 
-  it('must be there, and fit their versions to be switched', () => {
+  it('must be present, and match their versions to be switched', () => {
     expect(refusal({ 'Chart.yaml': dependency('alias: other') })).toBe(
       'chart main: found in Chart.yaml, but missing in charts/ directory: sub',
     );
   });
 
-  it('of charts of the first API version stand in requirements.yaml', () => {
+  it('are read from requirements.yaml in charts of the first API version', () => {
     const files = {
       'Chart.yaml': 'name: main\nversion: 0.1.0\n',
       'requirements.yaml': 'dependencies:\n  - {name: sub, version: "1.x", condition: sub.on}\n',
@@ -141,7 +141,7 @@ describe('dependencies', () => {
     expect(render(files).objects).toHaveLength(1);
   });
 
-  it('may be given numbers where texts are meant', () => {
+  it('may contain numbers where texts are meant', () => {
     const files = {
       'Chart.yaml':
         'apiVersion: v2\nname: main\nversion: 0.1.0\nappVersion: 1.10\nannotations: {count: 7, on-top: true}\n',
@@ -151,7 +151,7 @@ describe('dependencies', () => {
     expect(render(files).objects[0]?.object['data']).toEqual({ chart: '1.1 7 true' });
   });
 
-  it('that are libraries only lend their templates', () => {
+  it('only lend their templates when they are libraries', () => {
     const files = {
       'Chart.yaml': chartYaml('main'),
       'templates/x.yaml': '{{ include "lib.map" . }}',
@@ -163,7 +163,7 @@ describe('dependencies', () => {
     expect(render(files).objects.map(({ source }) => source)).toEqual(['main/templates/x.yaml']);
   });
 
-  it('may not multiply by their aliases', () => {
+  it('cannot be multiplied by aliases', () => {
     const aliases = (name: string): string =>
       `dependencies:\n${Array.from({ length: 10 }, (_none, i) => `  - {name: ${name}, version: "*", alias: ${name}${i}}\n`).join('')}`;
     const files: Record<string, string> = { 'Chart.yaml': chartYaml('main', aliases('s1')) };
@@ -176,8 +176,8 @@ describe('dependencies', () => {
   });
 });
 
-describe('what templates see', () => {
-  it('is the chart, the release, capabilities and files', () => {
+describe('the data of templates', () => {
+  it('contains the chart, the release, capabilities and files', () => {
     const files = {
       'Chart.yaml': chartYaml('main', 'appVersion: "7"\nannotations: {x: z}\n'),
       'conf/a.txt': 'one\ntwo\n',
@@ -223,7 +223,7 @@ describe('what templates see', () => {
     });
   });
 
-  it('includes objects of a cluster and random values where the caller gives them', () => {
+  it('contains cluster objects and random values where the caller provides them', () => {
     const files = {
       'Chart.yaml': chartYaml('main'),
       'templates/x.yaml': show({
@@ -238,7 +238,7 @@ describe('what templates see', () => {
     expect(refusal(files)).toContain('templates here may not use random values');
   });
 
-  it('may be changed by a template for those after it, but not for the next rendering', () => {
+  it('can be changed by a template for those after it, but not for the next rendering', () => {
     const chart = loadChart(
       filesOf({
         'Chart.yaml': chartYaml('main'),
@@ -255,11 +255,11 @@ describe('what templates see', () => {
   });
 });
 
-describe('documents', () => {
+describe('rendered documents', () => {
   const document = (kind: string, name: string, rest = ''): string =>
     `---\napiVersion: v1\nkind: ${kind}\nmetadata: {name: ${name}${rest}}\n`;
 
-  it('come by kind, then by file, empty ones dropped and lists taken apart', () => {
+  it('are sorted by kind, then by file, without empty ones and with lists split', () => {
     const { objects } = render(
       {
         'Chart.yaml': chartYaml('main'),
@@ -283,7 +283,7 @@ describe('documents', () => {
     ]);
   });
 
-  it('keep the line ends of files below crds/, where templates lose their last', () => {
+  it('keep the line ends of files below crds/, while templates lose their last', () => {
     const text = (name: string): string => `${document('CustomResourceDefinition', name)}spec: |\n  last\n`;
     const { objects } = render(
       {
@@ -300,7 +300,7 @@ describe('documents', () => {
     ]);
   });
 
-  it('with hook annotations are hooks, with weights and delete policies', () => {
+  it('become hooks with weights and delete policies through hook annotations', () => {
     const hook = (name: string, annotations: string): string =>
       document('Job', name, `, annotations: {${annotations}}`);
     const rendered = render({
@@ -328,7 +328,7 @@ describe('documents', () => {
   });
 });
 
-describe('what is wrong', () => {
+describe('errors of charts', () => {
   const main = { 'Chart.yaml': chartYaml('main') };
 
   it.each([
@@ -384,17 +384,17 @@ describe('what is wrong', () => {
       { ...main, 'charts/sub-1.tgz': 'x' },
       'error unpacking subchart sub-1.tgz in main: not a gzipped archive: gzip: invalid header',
     ],
-  ] as const)('%s', (_name, files, message) => {
+  ] as const)('are reported for %s', (_name, files, message) => {
     const text = refusal(files as Record<string, string>);
     if (typeof message === 'string') expect(text).toBe(message);
     else expect(text).toMatch(message);
   });
 });
 
-describe('what takes too much', () => {
+describe('charts that take too much', () => {
   const main = { 'Chart.yaml': chartYaml('main') };
 
-  it('is an error that is a value: deep values, schemas that refer to themselves, costly patterns', () => {
+  it('return an error value: deep values, self-referring schemas, costly patterns', () => {
     let deep: JsonObject = {};
     for (let i = 0; i < 50_000; i++) deep = { a: deep };
     expect(refusal(main, { values: deep })).toBe('chart main: values are nested too deep');

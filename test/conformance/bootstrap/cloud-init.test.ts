@@ -56,7 +56,7 @@ describe.skipIf(!installed)('real cloud-init (from PATH)', () => {
     );
   });
 
-  it('refuses a cloud-config with an error in it, so its word counts', async () => {
+  it('refuses a cloud-config with an error, so its verdict counts', async () => {
     expect(await schemaProblems('broken.yaml', '#cloud-config\nusers:\n- name: a\n  inactive: true\n')).toBeDefined();
   });
 });

@@ -10,12 +10,12 @@ const judge = (text: string) => runProcess(validator ?? '', ['-'], { input: text
 describe.skipIf(validator === undefined)(
   'real ignition-validate (CAPSTAN_IGNITION_VALIDATE, or built by conformance:bootstrap-judges)',
   () => {
-    it.each(goldenFiles('.ign'))('accepts $name without a word', async ({ text }) => {
+    it.each(goldenFiles('.ign'))('accepts $name without a message', async ({ text }) => {
       const { code, stdout, stderr } = await judge(text);
       expect({ code, words: stdout + stderr }).toEqual({ code: 0, words: '' });
     });
 
-    it('refuses a configuration with an error in it, so its word counts', async () => {
+    it('refuses a configuration with an error, so its verdict counts', async () => {
       const broken = JSON.stringify({ ignition: { version: '3.3.0' }, storage: { files: [{ path: 'relative' }] } });
       expect((await judge(broken)).code).not.toBe(0);
     });

@@ -56,7 +56,7 @@ describe.skipIf(kubeadms.length === 0)(
         },
       );
 
-      it('refuses a configuration with an error in it, so its word counts', async () => {
+      it('refuses a configuration with an error, so its verdict counts', async () => {
         const [good] = kubeadmFiles().filter(
           ({ format, documents }) => reads(kubeadm, format) && documents.length === 1,
         );

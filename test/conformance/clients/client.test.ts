@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formatScenarios, runScenarios } from './client.ts';
 
-describe('the scenarios of a client', () => {
-  it('are not tried after one of them has failed', async () => {
+describe('client scenarios', () => {
+  it('are not run after one of them has failed', async () => {
     const ran: string[] = [];
     const scenario = (name: string, error?: Error) => ({
       name,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reasonOf, verdictOf } from './go-output.ts';
 
-describe('what a Go test printed', () => {
+describe('the output of a Go test', () => {
   it.each([
     ['=== RUN   TestA\n--- PASS: TestA (0.10s)\nPASS\n', 'passed'],
     ['=== RUN   TestA\n    x.go:1: no\n--- FAIL: TestA (0.10s)\nFAIL\n', 'failed'],
@@ -9,11 +9,11 @@ describe('what a Go test printed', () => {
     ['=== RUN   TestA\n    --- PASS: TestA/part (0.00s)\n--- FAIL: TestA (0.10s)\n', 'failed'],
     ['=== RUN   TestA\npanic: runtime error\n', 'failed'],
     ['=== RUN   TestAB\n--- PASS: TestAB (0.10s)\n', 'failed'],
-  ])('%j is %s', (output, expected) => {
+  ])('%j means %s', (output, expected) => {
     expect(verdictOf('TestA', output)).toBe(expected);
   });
 
-  it('names the line that says why', () => {
+  it('yields the line with the reason', () => {
     expect(reasonOf('=== RUN   TestA\n    a.go:3: Creating it\n    a.go:9: Unable to create it: 404\n')).toBe(
       'a.go:9: Unable to create it: 404',
     );

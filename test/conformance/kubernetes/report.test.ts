@@ -23,7 +23,7 @@ const report: GinkgoReport = [
 ];
 
 describe("the report of Kubernetes' own tests", () => {
-  it('tells those that ran from those that were not chosen', () => {
+  it('distinguishes tests that ran from those that were not chosen', () => {
     expect(verdictsOf(report).map(({ name, state }) => [name, state])).toEqual([
       ['[sig-apps] Job breaks', 'failed'],
       ['[sig-apps] Job hangs', 'failed'],

@@ -28,7 +28,7 @@ describe('the summary of the contract suite', () => {
     failureMessages: status === 'failed' ? ['because'] : [],
   });
 
-  it('counts by cloud and names what failed or was skipped', () => {
+  it('counts by cloud and lists failed and skipped tests', () => {
     const assertionResults = [
       test('ports (simulated cloud) a', 'passed'),
       test('ports (real cloud) a', 'failed'),
@@ -42,7 +42,7 @@ describe('the summary of the contract suite', () => {
     expect(text).toMatch(/skipped +ports \(real cloud\) b/);
   });
 
-  it('is no success when nothing ran or a file could not be', () => {
+  it('is not ok when nothing ran or a file could not run', () => {
     expect(summarize({ testResults: [] }).ok).toBe(false);
     const passed = { name: 'a', assertionResults: [test('a (simulated cloud)', 'passed')] };
     expect(summarize({ testResults: [passed] }).ok).toBe(true);
@@ -51,7 +51,7 @@ describe('the summary of the contract suite', () => {
   });
 });
 
-describe('the comparison of two records', () => {
+describe('the comparison of two recordings', () => {
   const record = (body: unknown, status = 200): Parameters<typeof differences>[0][0] => ({
     request: 'GET /x',
     status,
@@ -59,14 +59,14 @@ describe('the comparison of two records', () => {
     headers: {},
   });
 
-  it('says where answers part, and nothing when they do not', () => {
+  it('reports where answers differ, and nothing when they do not', () => {
     expect(differences([record({ a: [1, { b: 2 }] })], [record({ a: [1, { b: 2 }] })])).toEqual([]);
     const [text] = differences([record({ a: [1, { b: 2 }] })], [record({ a: [1, { b: 3 }] }, 404)]);
     expect(text).toContain('status: 200 real, 404 ours');
     expect(text).toContain('body.a.1.b');
   });
 
-  it('notices a request only one of them was asked', () => {
+  it('reports a request that only one of them contains', () => {
     expect(differences([record({})], [])).toEqual(['only on the real one: GET /x']);
   });
 });

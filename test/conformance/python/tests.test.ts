@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { isInstalled } from '../../support/process.ts';
 import { reasonOf, runPythonTests, shareOut } from './tests.ts';
 
-describe('what a Python test printed', () => {
-  it('is told in the words of what was raised last', () => {
+describe('the reason of a Python test result', () => {
+  it('is the message of the last exception', () => {
     const output = [
       '2026-01-01 [tempest] Request: 404 GET http://cloud',
       'Traceback (most recent call last):',
@@ -19,13 +19,13 @@ describe('what a Python test printed', () => {
     expect(reasonOf(output)).toBe("tempest.lib.exceptions.NotFound: Object not found Details: {'code': 404}");
   });
 
-  it('is the reason itself where a test was skipped', () => {
+  it('is the given reason itself for a skipped test', () => {
     expect(reasonOf('no backups here')).toBe('no backups here');
   });
 });
 
-describe('tests for several workers', () => {
-  it('stay with their class, and are spread evenly', () => {
+describe('tests distributed to several workers', () => {
+  it('stay together by class and are spread evenly', () => {
     const names = ['m.A.test_1', 'm.A.test_2', 'm.B.test_1', 'm.C.test_1', 'm.A.test_3'];
     expect(shareOut(names, 2)).toEqual([
       ['m.A.test_1', 'm.A.test_2', 'm.A.test_3'],
@@ -33,7 +33,7 @@ describe('tests for several workers', () => {
     ]);
   });
 
-  it('leave no worker without any', () => {
+  it('leave no worker without tests', () => {
     expect(shareOut(['m.A.test_1'], 2)).toEqual([['m.A.test_1']]);
   });
 });
@@ -59,7 +59,7 @@ class C(unittest.TestCase):
 `;
 
 it.skipIf(!(await isInstalled('python3', '--version')))(
-  'every test gets its verdict, also when its class cannot be set up',
+  'gives every test a verdict, even when its class cannot be set up',
   async () => {
     const cwd = await mkdtemp(join(tmpdir(), 'capstan-python-tests-'));
     try {

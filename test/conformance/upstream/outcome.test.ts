@@ -10,7 +10,7 @@ const result = (name: string, verdict: Verdict, reason = ''): Result => ({
 });
 
 describe('the outcome of a suite', () => {
-  it('is counted by service, and against the real cloud', () => {
+  it('is counted by service and compared with the real cloud', () => {
     const results = [result('TestA', 'passed'), result('TestB', 'failed', 'Unable to B'), result('TestC', 'skipped')];
     const text = formatResults(results, { compute: ['TestA', 'TestB'] });
     expect(text).toMatch(/compute +1 +1 +1 +1 of 2 \(50 %\)/);
@@ -18,7 +18,7 @@ describe('the outcome of a suite', () => {
     expect(text).not.toContain('TestC');
   });
 
-  it('becomes the baseline, but for tests that were not run', () => {
+  it('becomes the baseline, except for tests that were not run', () => {
     const noted = { compute: ['TestA', 'TestB', 'TestOld'], image: ['TestImage'] };
     const results = [result('TestA', 'passed'), result('TestB', 'failed'), result('TestC', 'passed')];
     expect(updatedBaseline(noted, results)).toEqual({

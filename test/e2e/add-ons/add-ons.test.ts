@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined)(`add-ons of a cluster on machines${missin
   }, 180_000);
   afterAll(() => house?.stop());
 
-  it('the CSI driver of Cinder waits for its credentials, says so, and makes volumes once it has them', async () => {
+  it('the CSI driver of Cinder waits for its credentials, says so, and then creates volumes', async () => {
     await install('openstack-cinder-csi', '2.33.1', {
       clusterID: 'vm-cluster',
       secret: { enabled: true, create: false, name: 'csi-cloud-config' },
@@ -126,7 +126,7 @@ describe.skipIf(missing !== undefined)(`add-ons of a cluster on machines${missin
     expect(await workload('get', 'volumeattachments', '--no-headers')).toContain('cinder.csi.openstack.org');
   }, 240_000);
 
-  it('a Service of type LoadBalancer gets an address that answers, and gives it back', async () => {
+  it('a Service of type LoadBalancer gets an address that answers and releases it', async () => {
     await workload('create', 'deployment', 'web', '--image=nginx', '--port=80');
     await workload('wait', 'deployment/web', '--for=condition=Available', '--timeout=60s');
     await workload('expose', 'deployment', 'web', '--type=LoadBalancer', '--port=8080', '--target-port=80');
@@ -159,7 +159,7 @@ describe.skipIf(missing !== undefined)(`add-ons of a cluster on machines${missin
     await workload('wait', 'apiservice/v1beta1.metrics.k8s.io', '--for=condition=Available', '--timeout=60s');
   }, 240_000);
 
-  it('nothing of them is left when claims and cluster are deleted', async () => {
+  it('nothing of the add-ons is left when claims and cluster are deleted', async () => {
     await workload('delete', 'pod', 'writer', '--timeout=60s');
     await workload('delete', 'pvc', 'data', '--timeout=60s');
     await eventually(async () => {

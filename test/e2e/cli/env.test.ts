@@ -35,7 +35,7 @@ describe('capstan env', () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it('is read by a shell as the variables of the chosen cloud alone', async () => {
+  it('prints variables that a shell reads, only of the chosen cloud', async () => {
     const outcome = await capstan(['env', file, 'mycloud_default']);
     expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
     expect(outcome.stderr).toContain('project_name is given more than once');
@@ -50,7 +50,7 @@ describe('capstan env', () => {
     expect(printed).not.toContain('not-to-be-seen');
   });
 
-  it('names the clouds there are, and a file that is not there', async () => {
+  it('lists the existing clouds and reports a missing file', async () => {
     expect((await capstan(['env', file, 'mine'])).stderr).toContain('use one of: other, mycloud_default');
     const missing = await capstan(['env', join(directory, 'none.yaml'), 'mine']);
     expect(missing).toMatchObject({ code: 1, stdout: '' });

@@ -39,7 +39,7 @@ describe('capstan generate cluster', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('asks the cloud for what nobody said: network, newest image, smallest flavors', async () => {
+  it('asks the cloud for missing values: network, newest image, smallest flavors', async () => {
     const outcome = await capstan(['generate', 'cluster', 'red', '--cloud', 'openstack', '-n', 'team'], { env });
     expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
     expect(kinds(outcome.stdout)).toEqual([
@@ -67,7 +67,7 @@ describe('capstan generate cluster', () => {
     expect(cloudsYaml).not.toContain('admin');
   });
 
-  it('takes flags before the environment, and that before a file', async () => {
+  it('takes flags before the environment, and the environment before a file', async () => {
     const config = join(directory, 'clusterctl.yaml');
     await writeFile(
       config,
@@ -93,7 +93,7 @@ describe('capstan generate cluster', () => {
     expect(stdout).not.toContain('7\n  version');
   });
 
-  it('writes the objects of guide 003 for v1.19.1 without a load balancer, the in-tree cloud.conf included', async () => {
+  it('writes the objects of guide 003 for v1.19.1 without a load balancer, with the in-tree cloud.conf', async () => {
     const outcome = await capstan(
       ['config', 'cluster', 'basic-1', '--kubernetes-version', 'v1.19.1', '--cloud', 'openstack'],
       {
@@ -145,7 +145,7 @@ describe('capstan generate cluster', () => {
     expect(outcome.stdout, outcome.stderr).toMatch(row);
   });
 
-  it('names what is missing and what the cloud has to choose from', async () => {
+  it('lists missing values and the choices of the cloud', async () => {
     const { OPENSTACK_SSH_KEY_NAME: _, ...without } = env;
     const outcome = await capstan(['generate', 'cluster', 'red', '--cloud', 'openstack'], { env: without });
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
@@ -166,7 +166,7 @@ describe('capstan generate cluster', () => {
     },
   );
 
-  it('fills in a template of the user: from a file, standard input, an address', async () => {
+  it('fills in a template of the user from a file, standard input or an address', async () => {
     const template = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "\${CLUSTER_NAME}"}\ndata: {a: "\${A:=b}", dollar: $$x}\n`;
     const filled = { data: { a: 'c', dollar: '$x' }, metadata: { name: 'red' } };
     const file = join(directory, 'own.yaml');

@@ -34,7 +34,7 @@ describe('the published package', () => {
     expect(packed).toContain('docs/cli.md');
   });
 
-  it('speaks of itself as it was called', async () => {
+  it('names itself as it was called', async () => {
     const env = { npm_command: 'exec', npm_lifecycle_event: 'npx', KUBECONFIG: '/nonexistent', HOME: '/nonexistent' };
     const outcome = await capstan(['get', 'clusters'], { env });
     expect(outcome.stderr).toContain('start one with `npx capstan up`');
@@ -43,7 +43,7 @@ describe('the published package', () => {
     expect(help.stdout).toContain('\n  npx capstan backup --passphrase-file');
   });
 
-  it('completes in bash', async () => {
+  it('offers completion in bash', async () => {
     const script = (await capstan(['completion', 'bash'])).stdout;
     const program = process.env['CAPSTAN_PROGRAM'] ?? '';
     const args = program === '' ? ['--import', 'tsx', join(root, 'src/cli/main.ts')] : [program];
@@ -60,7 +60,7 @@ describe('the published package', () => {
     expect(await press('apply', '-f', 'package.j')).toEqual(['package.json']);
   });
 
-  it('refuses a data directory that cannot be written to at once, and says what to do', async () => {
+  it('refuses at once a data directory that is not writable and says what to do', async () => {
     const outcome = await capstan(['up', '--data-dir', '/dev/null/data', '--listen', '127.0.0.1:0']);
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(outcome.stderr).toContain('the data directory /dev/null/data cannot be written to');

@@ -10,7 +10,7 @@ import { type RunningProcess, startProcess } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-describe('SIGTERM ends', () => {
+describe('SIGTERM to a running program', () => {
   let here = '';
   beforeEach(async () => {
     here = await mkdtemp(join(tmpdir(), 'capstan-signals-'));
@@ -34,7 +34,7 @@ describe('SIGTERM ends', () => {
       '--simulated-cloud',
     );
 
-  it('a program that is starting, wherever it is', async () => {
+  it('ends a program that is starting, wherever it is', async () => {
     for (const made of ['store', 'pki', 'cloud']) {
       const child = up();
       await eventually(async () => {
@@ -47,7 +47,7 @@ describe('SIGTERM ends', () => {
     }
   });
 
-  it('a demo that waits for its cluster, which leaves nothing behind', async () => {
+  it('ends a demo that waits for its cluster, which leaves nothing behind', async () => {
     const child = start('demo');
     await child.until((stdout) => stdout.includes('applied examples'), 'the example');
     const outcome = await child.stop('SIGTERM');
@@ -56,7 +56,7 @@ describe('SIGTERM ends', () => {
     expect((await readdir(here)).filter((name) => name.startsWith('capstan-demo'))).toEqual([]);
   });
 
-  it('a server whose clients still watch, and a verb that watches', async () => {
+  it('ends a server whose clients still watch, and a verb that watches', async () => {
     const server = await startCapstan();
     try {
       await capstanOk(['apply', '-f', 'examples/management-api', '--kubeconfig', server.kubeconfig]);

@@ -16,7 +16,7 @@ describe('the everyday verbs', () => {
   });
   afterAll(() => server?.stop());
 
-  it('apply from standard input, in any order, into a namespace that comes along', async () => {
+  it('apply from standard input, in any order, into a namespace created with it', async () => {
     const manifest = await readFile(new URL('../../../examples/management-api/cluster.yaml', import.meta.url), 'utf8');
     const reversed = manifest.split('\n---\n').reverse().join('\n---\n');
     const lines = (await capstanOk(on('apply', '-f', '-'), { input: reversed })).trimEnd().split('\n');
@@ -26,7 +26,7 @@ describe('the everyday verbs', () => {
     expect(again.filter((line) => !line.endsWith(' unchanged'))).toEqual([]);
   });
 
-  it('name every document that failed, and apply the others', async () => {
+  it('report every document that failed and apply the others', async () => {
     const good = '{apiVersion: v1, kind: ConfigMap, metadata: {name: good}}';
     const bad = '{apiVersion: v1, kind: ConfigMap, metadata: {name: Bad_Name}}';
     const outcome = await capstan(on('apply', '-f', '-'), { input: `${bad}\n---\n${good}\n---\nkind: Nothing\n` });
@@ -78,7 +78,7 @@ describe('the everyday verbs', () => {
     expect(outcome.stderr).toContain(message);
   });
 
-  it('delete several clusters at once, also where one of them is not there', async () => {
+  it('delete several clusters at once, even if one of them does not exist', async () => {
     const cluster = (name: string): string =>
       `{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: ${name}}, spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: OpenStackCluster, name: ${name}}}}`;
     await capstanOk(on('apply', '-f', '-'), { input: `${cluster('red')}\n---\n${cluster('green')}\n` });
@@ -92,7 +92,7 @@ describe('the everyday verbs', () => {
     expect((await capstan(on('get', 'clusters'))).stdout).toBe('');
   });
 
-  it('delete by file: the cluster first, then the rest, all gone at the end', async () => {
+  it('delete by file: the cluster first, then the rest, until all are gone', async () => {
     const { code, stdout, stderr } = await capstan(on('delete', '-f', 'examples/management-api'));
     const lines = stdout.trimEnd().split('\n');
     expect(code).toBe(0);
@@ -104,7 +104,7 @@ describe('the everyday verbs', () => {
     await capstanOk(on('delete', '-f', 'examples/management-api'));
   });
 
-  it('delete by file what goes along with its cluster, and the rest of what was deleted before', async () => {
+  it('delete by file dependents of a cluster, and the rest of an earlier deletion', async () => {
     const cluster =
       '{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: owner}, spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: OpenStackCluster, name: owner}}}';
     const owned = (uid: string): string =>
@@ -148,7 +148,7 @@ describe('the everyday verbs', () => {
     },
   );
 
-  it('say what holds back something that does not go', async () => {
+  it('report what blocks a deletion', async () => {
     const held = (finalizers: string): string =>
       `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: ${finalizers}}}`;
     await capstanOk(on('apply', '-f', '-'), { input: held('[example.com/keep]') });
@@ -158,7 +158,7 @@ describe('the everyday verbs', () => {
     await capstanOk(on('apply', '-f', '-'), { input: held('[]') });
   });
 
-  it('act on the API of this computer, whatever context is current', async () => {
+  it('use the API of this computer, whatever context is current', async () => {
     const contexts = ['prod', 'capstan'].map((name) => `- {name: ${name}, context: {cluster: ${name}}}`).join('\n');
     const clusters = ['prod', 'capstan'].map(
       (name) => `- {name: ${name}, cluster: {server: 'https://127.0.0.1:1/${name}'}}`,
@@ -169,7 +169,7 @@ describe('the everyday verbs', () => {
     expect(outcome.stderr).toContain('the management API at https://127.0.0.1:1/capstan does not answer');
   });
 
-  it('tell another server at this address from one that is down', async () => {
+  it('distinguish another server at this address from one that is down', async () => {
     const other = await startCapstan({ port: 0 });
     try {
       const file = join(server.directory, 'confused');

@@ -35,7 +35,7 @@ describe.skipIf(!hasGo)('a client-go program', () => {
     });
     afterAll(() => target?.stop());
 
-    it('finds discovery, typed and dynamic clients, apply, informers, leases and eviction as it expects them', async () => {
+    it('can use discovery, typed and dynamic clients, apply, informers, leases and eviction', async () => {
       const { code, stdout, stderr } = await runProcess(binary, ['--kubeconfig', target.kubeconfig]);
       const failures = stdout.split('\n').filter((line) => line.startsWith('FAILED'));
       expect(failures, stderr).toEqual([]);

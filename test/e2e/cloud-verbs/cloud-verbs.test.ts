@@ -40,7 +40,7 @@ describe('verbs that look at the cloud', () => {
   const audit = (...args: string[]): ReturnType<typeof capstan> =>
     capstan(['audit', '--kubeconfig', other.kubeconfig, '--cloud', 'openstack', ...args], { env });
 
-  it('cost adds up what a cluster has, by the price table of the user', async () => {
+  it('cost sums up the resources of a cluster by the price table of the user', async () => {
     const prices = join(lost.directory, 'prices.yaml');
     await writeFile(prices, 'flavors: {"*": 0.5}\nloadBalancer: {perMonth: 730}\nfloatingIP: 0.25\n');
     const { stdout, stderr } = await capstan([
@@ -81,7 +81,7 @@ describe('verbs that look at the cloud', () => {
     expect(await capstan(['why', 'pod', 'x', '--kubeconfig', lost.kubeconfig])).toMatchObject({ code: 2 });
   });
 
-  it('doctor cluster looks from the management API to the Nodes, and names what is wrong', async () => {
+  it('doctor cluster checks from the management API to the Nodes and names what is wrong', async () => {
     const doctor = (...args: string[]) => capstan(['doctor', ...args, '--kubeconfig', lost.kubeconfig], { env });
     type Findings = { findings: { check: string; status: string; detail: string; cure?: string }[] };
     await eventually(async () => {
@@ -104,14 +104,14 @@ describe('verbs that look at the cloud', () => {
     expect(await doctor('cluster', 'nobody')).toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('audit finds nothing to do where the owner is', async () => {
+  it('audit finds nothing to do where the owner exists', async () => {
     const outcome = await capstan(['audit', '--kubeconfig', lost.kubeconfig], { env });
     expect(outcome, outcome.stdout).toMatchObject({ code: 0 });
     expect(outcome.stdout).not.toMatch(/no owner|not in the cloud/);
     expect(await audit('--also-owners-of', lost.kubeconfig)).toMatchObject({ code: 0 });
   });
 
-  it('audit shows what a lost management API left, deletes it when told to, and nothing else', async () => {
+  it('audit shows what a lost management API left and deletes only that when told to', async () => {
     const { network } = view.openstack;
     const precious = await network.networks.create({ name: 'k8s-clusterapi-cluster-default-old' });
     await lost.end('SIGKILL');

@@ -90,7 +90,7 @@ function tick(): Promise<void> {
 }
 
 describe('a data directory in use', () => {
-  it('is refused to a second program, in clear words, and the first goes on', async () => {
+  it('is refused to a second program with a clear message, and the first goes on', async () => {
     const here = place('twice');
     const first = await program.up(here);
     const second = await program.run(...upArguments(here));
@@ -124,7 +124,7 @@ describe('a data directory in use', () => {
 });
 
 describe('backup and restore', () => {
-  it('saves a moment of a store that is being written to, and brings it back whole', async () => {
+  it('saves one moment of a store under writes and restores it whole', async () => {
     const here = place('backup');
     const server = await program.up(here);
     const before = await withClient(server, async (client) => {
@@ -158,7 +158,7 @@ describe('backup and restore', () => {
     expect((await revived.process.stop()).code).toBe(0);
   });
 
-  it('a store whose Secrets were sealed with another key is refused, in clear words', async () => {
+  it('refuses a store whose Secrets were sealed with another key, with a clear message', async () => {
     const there = place('restored');
     await rm(join(there, 'key'));
     const outcome = await program.run(...upArguments(there));
@@ -167,7 +167,7 @@ describe('backup and restore', () => {
     expect(outcome.stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('a file that is no backup, or half of one, is refused', async () => {
+  it('refuses a file that is not a backup, or half of one', async () => {
     const here = place('backup');
     const half = join(here, 'half');
     await copyFile(join(here, 'saved'), half);
@@ -185,7 +185,7 @@ describe('backup and restore', () => {
 });
 
 describe('a damaged store', () => {
-  it('is noticed, named and repaired, never served as if it were whole', async () => {
+  it('is noticed, named and repaired, and never served as if it were whole', async () => {
     const here = place('damaged');
     const server = await program.up(here);
     await withClient(server, async (client) => {
@@ -218,7 +218,7 @@ describe('a damaged store', () => {
     await revived.process.stop();
   });
 
-  it('is refused when its file is cut short or is something else', async () => {
+  it('is refused when its file is cut short or something else', async () => {
     const here = place('damaged');
     const file = join(here, 'data', 'store', 'data.mdb');
     const handle = await open(file, 'r+');

@@ -17,7 +17,7 @@ describe('a restore that is killed', () => {
   let here = '';
   afterAll(() => rm(here, { recursive: true, force: true }));
 
-  it('leaves nothing half restored, and can be run again', async () => {
+  it('leaves nothing half restored and can be run again', async () => {
     here = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
     const server = await startCapstan({ directory: join(here, 'first') });
     await server.end();

@@ -6,7 +6,7 @@ import { capstan } from '../../support/command.ts';
 const leftovers = async (): Promise<string[]> =>
   (await readdir(tmpdir())).filter((name) => name.startsWith('capstan-demo-')).sort();
 
-it('shows a hosted cluster from nothing to Ready nodes, and leaves nothing behind', async () => {
+it('demo shows a hosted cluster from nothing to Ready nodes and leaves nothing behind', async () => {
   const before = await leftovers();
   const { code, stdout, stderr } = await capstan(['demo', '--exit', '--timeout', '100s']);
   expect(stderr).toBe('');
@@ -20,7 +20,7 @@ it('shows a hosted cluster from nothing to Ready nodes, and leaves nothing behin
   expect(after.filter((name) => !before.includes(name))).toEqual([]);
 }, 120_000);
 
-it('says what it can be asked for', async () => {
+it('demo lists the flavors it accepts', async () => {
   const { code, stderr } = await capstan(['demo', '--flavor', 'other']);
   expect(code).toBe(2);
   expect(stderr).toContain('k0smotron, kamaji, hosted');

@@ -41,7 +41,7 @@ async function gauge(name: string): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   const requestTimeoutMs = 400;
   let server: InProcessServer;
 
@@ -69,7 +69,7 @@ describe('a client that is slow', () => {
     }
   });
 
-  it('loses only the one stream whose body never ends (HTTP/2)', async () => {
+  it('loses only the stream whose body never ends (HTTP/2)', async () => {
     const { host, port, ca, cert, key } = server.admin;
     const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
     try {
@@ -86,7 +86,7 @@ describe('a client that is slow', () => {
     }
   });
 
-  it('has its own time for each stream (HTTP/2)', async () => {
+  it('has a separate timeout for each stream (HTTP/2)', async () => {
     const { host, port, ca, cert, key } = server.admin;
     const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
     const post = { ':method': 'POST', ':path': configMaps, 'content-type': 'application/json' };
@@ -118,15 +118,15 @@ describe('a client that is slow', () => {
     }
   });
 
-  it('is dropped when it connects and says nothing, before TLS and after', async () => {
+  it('is dropped when it connects and sends nothing, before TLS and after', async () => {
     const bare = await openTcp(server.admin);
     const secure = await openTls(server.admin);
     await Promise.all([readToEnd(bare), readToEnd(secure)]);
   });
 });
 
-describe('a client that goes away', () => {
-  it('in the middle of its upload leaves nothing behind', async () => {
+describe('a client that disconnects', () => {
+  it('leaves nothing behind when it goes in the middle of its upload', async () => {
     const revision = server.store.revision;
     const sockets = await Promise.all(Array.from({ length: 20 }, () => openTls(server.admin)));
     for (const socket of sockets) {
@@ -141,7 +141,7 @@ describe('a client that goes away', () => {
     expect(server.store.revision).toBe(revision);
   });
 
-  it.each(['http/1.1', 'h2'] as const)('in the middle of its watch frees it (%s)', async (protocol) => {
+  it.each(['http/1.1', 'h2'] as const)('frees its watch when it goes in the middle of it (%s)', async (protocol) => {
     const before = await gauge('apiserver_longrunning_requests');
     const watchers = protocol === 'h2' ? http2Client(server.admin) : http1Client(server.admin, 50);
     const paths = [`${configMaps}?watch=true`, `${configMaps}?watch=true&resourceVersion=${server.store.revision + 5}`];
@@ -154,7 +154,7 @@ describe('a client that goes away', () => {
     await eventually(async () => expect(await gauge('apiserver_longrunning_requests')).toBe(before));
   });
 
-  it('before its watch begins frees it too (HTTP/2)', async () => {
+  it('frees its watch when it goes before the watch begins (HTTP/2)', async () => {
     const before = await gauge('apiserver_longrunning_requests');
     const { host, port, ca, cert, key } = server.admin;
     const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
@@ -168,7 +168,7 @@ describe('a client that goes away', () => {
 });
 
 describe('a client that never reads its watch', () => {
-  it.each(['http/1.1', 'h2'] as const)('is cut off, and others get every event (%s)', async (protocol) => {
+  it.each(['http/1.1', 'h2'] as const)('is cut off, while others get every event (%s)', async (protocol) => {
     const bulk = 'x'.repeat(900_000);
     const object = (i: number): object => ({
       apiVersion: 'v1',
@@ -240,13 +240,13 @@ describe('a client that never reads its watch', () => {
 });
 
 describe('many connections', () => {
-  it('that are idle do not stop others', async () => {
+  it('do not block others when they are idle', async () => {
     const idle = await Promise.all(Array.from({ length: 300 }, () => openTls(server.nobody)));
     await expectHealthy();
     for (const socket of idle) socket.destroy();
   });
 
-  it('that break off the handshake do no harm', async () => {
+  it('do no harm when they break off the handshake', async () => {
     for (let i = 0; i < 50; i++) {
       const socket = await openTcp(server.admin);
       socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, i]));
@@ -256,7 +256,7 @@ describe('many connections', () => {
   });
 });
 
-describe('what is not HTTP as we speak it', () => {
+describe('malformed HTTP', () => {
   const refused: [what: string, bytes: string, codes: number[]][] = [
     ['two lengths', `${head('POST', configMaps, 'Content-Length: 3', 'Content-Length: 4')}abcd`, [400]],
     [
@@ -293,7 +293,7 @@ describe('what is not HTTP as we speak it', () => {
     expect(server.store.revision).toBe(revision);
   });
 
-  it('a request hidden in the body of another is never carried out', async () => {
+  it('never carries out a request hidden in the body of another', async () => {
     const victim = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'victim' } };
     await sendJson(client, 'POST', configMaps, victim);
     const hidden = head('DELETE', `${configMaps}/victim`);
@@ -313,7 +313,7 @@ describe('what is not HTTP as we speak it', () => {
     await sendJson(client, 'DELETE', `${configMaps}/victim`);
   });
 
-  it('damaged requests are answered or dropped, never carried out by half', async () => {
+  it('is answered or dropped, and never carried out by half', async () => {
     const revision = server.store.revision;
     const object = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"never"}}';
     const whole = [
@@ -334,25 +334,25 @@ describe('what is not HTTP as we speak it', () => {
     await expectHealthy();
   });
 
-  it('HTTP/1.0 is answered and the connection closed', async () => {
+  it('in version 1.0 is answered and the connection closed', async () => {
     const socket = await openTls(server.admin);
     socket.write('GET /livez HTTP/1.0\r\n\r\n');
     expect(await readToEnd(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/);
   });
 
-  it('plain HTTP on the TLS port is not answered as if it were fine', async () => {
+  it('in plain text on the TLS port is not answered normally', async () => {
     const socket = await openTcp(server.admin);
     socket.write(head('GET', '/livez'));
     expect(statusCodes(await readToEnd(socket)).filter((code) => code < 400)).toEqual([]);
     await expectHealthy();
   });
 
-  it.each(['TLSv1', 'TLSv1.1'] as const)('%s is refused', async (version) => {
+  it.each(['TLSv1', 'TLSv1.1'] as const)('over %s is refused', async (version) => {
     const options = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
     await expect(openTls(server.admin, options)).rejects.toThrow();
   });
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is spoken', async (version) => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s is accepted', async (version) => {
     const socket = await openTls(server.admin, { minVersion: version, maxVersion: version });
     expect(socket.getProtocol()).toBe(version);
     socket.destroy();
@@ -362,7 +362,7 @@ describe('what is not HTTP as we speak it', () => {
 describe('a body over the limit', () => {
   const limit = 3 * 1024 * 1024;
 
-  it.each(['http/1.1', 'h2'] as const)('is refused with the words, not with a reset (%s)', async (protocol) => {
+  it.each(['http/1.1', 'h2'] as const)('is refused with a message, not with a reset (%s)', async (protocol) => {
     const sender = protocol === 'h2' ? http2Client(server.admin) : http1Client(server.admin);
     for (const size of [limit + 1, limit * 2]) {
       const answer = await sender.send({
@@ -377,7 +377,7 @@ describe('a body over the limit', () => {
     sender.close();
   });
 
-  it('is refused also when its length was not announced', async () => {
+  it('is refused even if its length was not announced', async () => {
     const sender = http1Client(server.admin);
     const answer = await sender.send({
       method: 'POST',

@@ -43,13 +43,13 @@ async function fuzz(options: { engine: 'memory' | 'disk'; count: number; inFligh
 
 describe(`HTTP requests made from seed ${seed}`, () => {
   it(
-    'are answered as they deserve, and what is refused leaves nothing behind',
+    'get a fitting answer, and refused ones leave nothing behind',
     () => fuzz({ engine: 'memory', count: oneByOne, inFlight: 1 }),
     patienceMs,
   );
 
   it(
-    'do no harm when many come at once, on the durable store',
+    'do no harm when many come at once on the durable store',
     () => fuzz({ engine: 'disk', count: together, inFlight: 12 }),
     patienceMs,
   );

@@ -142,8 +142,8 @@ const cases: [what: string, spec: JsonObject, value: JsonValue, status: number][
   ],
 ];
 
-describe('a definition with', () => {
-  it.each(cases)('%s does not bring the server down', async (_what, spec, value, wanted) => {
+describe('a hostile definition', () => {
+  it.each(cases)('with %s does not bring the server down', async (_what, spec, value, wanted) => {
     const plural = `things${cases.findIndex(([, candidate]) => candidate === spec)}`;
     const kind = `K${plural}`;
     const crd = {

@@ -230,7 +230,7 @@ describe('requests that once did harm', () => {
     });
   });
 
-  it.each(cases)('$what: $status', async ({ method, path, body, headers, status, message }) => {
+  it.each(cases)('are answered: $what: $status', async ({ method, path, body, headers, status, message }) => {
     const answer = await sendJson(client, method, path, body, headers);
     expect(answer.status, JSON.stringify(answer.value).slice(0, 500)).toBe(status);
     expect(answer.value).toMatchObject({ kind: 'Status', code: status, status: 'Failure' });
@@ -256,7 +256,7 @@ describe('warnings', () => {
   });
 
   it.each(['http/1.1', 'h2'] as const)(
-    'do not exceed what clients take, however much is wrong (%s)',
+    'do not exceed what clients accept, however much is wrong (%s)',
     async (protocol) => {
       const sender = protocol === 'h2' ? http2Client(server.admin) : http1Client(server.admin);
       const wrong = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, i]));
@@ -274,7 +274,7 @@ describe('warnings', () => {
 });
 
 describe('server-side apply', () => {
-  it('across versions of a kind survives that all metadata of a manager goes', async () => {
+  it('works across versions of a kind after a manager lost all its metadata', async () => {
     const path = (version: string): string => `${clusterApi}/${version}/namespaces/default/machinedeployments/d`;
     const object = (version: string, labels?: object): JsonAnswer => ({
       apiVersion: `cluster.x-k8s.io/${version}`,
@@ -324,7 +324,7 @@ describe('server-side apply', () => {
 });
 
 describe('null among the finalizers', () => {
-  it('is the empty name, which is refused by that name', async () => {
+  it('is read as the empty name and refused by that name', async () => {
     const path = `${clusterApi}/v1beta2/namespaces/default/clusters`;
     const object = {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
@@ -348,7 +348,7 @@ describe('deep nesting', () => {
     ['application/apply-patch+yaml', '{"spec":{"template":'.repeat(100_000)],
     ['application/json', `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`],
     ['application/json', '['.repeat(100_000)],
-  ])('in %s ends in a refusal, not in the end of the process (%#)', async (contentType, body) => {
+  ])('in %s ends in a refusal and not in the end of the process (%#)', async (contentType, body) => {
     const apply = contentType.includes('apply');
     const answer = await client.send({
       method: apply ? 'PATCH' : 'POST',
@@ -359,7 +359,7 @@ describe('deep nesting', () => {
     expect(answer.status).toBe(400);
   });
 
-  it('in an annotation that conversions read does not spoil the list', async () => {
+  it('in an annotation that conversions read does not break the list', async () => {
     const deep = `{"apiVersion":"cluster.x-k8s.io/v1beta1","spec":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`;
     const object = {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
@@ -389,7 +389,7 @@ describe('deep nesting', () => {
 });
 
 describe('metrics', () => {
-  it('do not grow with what clients make up', async () => {
+  it('do not grow with names that clients make up', async () => {
     for (let i = 0; i < 50; i++) {
       await client.send({ method: 'GET', path: `/apis/made-up-${i}.example.com/v1/madeups` });
       await client.send({ method: 'GET', path: `${core}/madeups${i}` });
@@ -401,7 +401,7 @@ describe('metrics', () => {
 });
 
 describe('HTTP/2', () => {
-  it('a stream whose body was not wanted ends all the same', async () => {
+  it('ends a stream whose body was not read', async () => {
     const { host, port, ca, cert, key } = server.admin;
     const session = connect(`https://${host}:${port}`, { ca, cert: cert!, key: key! });
     const stream = session.request({ ':method': 'PUT', ':path': `${core}/configmaps` });

@@ -30,7 +30,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
   const kubectl = (...args: string[]): Promise<string> => bench.kubectl('-n', namespace, ...args);
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-  it('finds a healthy management cluster with its providers, and rights for everything', async () => {
+  it('finds a healthy management cluster with its providers and all permissions', async () => {
     expect(await bench.kubectl('get', '--raw', '/readyz')).toBe('ok');
     expect(await bench.kubectl('auth', 'can-i', '*', '*', '--all-namespaces')).toMatch(/^yes/);
     const k0smotron = 'k0sproject-k0smotron';
@@ -43,7 +43,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     );
   });
 
-  it('prepares namespace, credentials and storage', async () => {
+  it('creates namespace, credentials and storage', async () => {
     await bench.kubectl('create', 'namespace', namespace);
     await kubectl(
       ...['create', 'secret', 'generic', 'openstack-cloud-config'],
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     await kubectl('patch', 'serviceaccount', 'default', '-p', '{"imagePullSecrets": [{"name": "login"}]}');
   });
 
-  it('applies the manifest in the worst order, and sees the Pods of the control plane come', async () => {
+  it('applies the manifest in the worst order and sees the Pods of the control plane appear', async () => {
     await bench.apply((documents) => documents.toReversed());
     await eventually(async () => {
       const pods = lines(await kubectl('get', 'pods', '--no-headers'));
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     );
   });
 
-  it('gets a worker and no floating address: the endpoint is that of the Service', async () => {
+  it('adds a worker without a floating IP: the endpoint is that of the Service', async () => {
     await eventually(async () => {
       const [node, ...others] = lines(await bench.workload('get', 'nodes', '--no-headers'));
       expect(others).toEqual([]);
@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     }, patienceMs);
   });
 
-  it('has the charts in their order, with the values of the guide', async () => {
+  it('installs the charts in their order with the values of the guide', async () => {
     const read = async <T>(kind: string): Promise<T[]> =>
       (JSON.parse(await bench.workload('-n', 'kube-system', 'get', kind, '-o', 'json')) as { items: T[] }).items;
     const charts = await read<Chart>('charts.helm.k0sproject.io');
@@ -156,7 +156,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     expect(classes).toMatch(/^csi-cinder-sc-retain +cinder\.csi\.openstack\.org +Retain +\S+ +false/m);
   });
 
-  it('says so in the objects', async () => {
+  it('shows the ready cluster in the status of its objects', async () => {
     await eventually(async () => {
       const status = JSON.parse(
         await kubectl('get', 'k0smotroncontrolplane', 'openstack-hcp-cluster-cp', '-o', 'json'),
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)(`guide 000${missing ? ` (${missing})` : '
     }, patienceMs);
   });
 
-  it('is deleted with one command; the volume of etcd and the network stay', async () => {
+  it('deletes the cluster with one command and keeps the etcd volume and the network', async () => {
     await kubectl('delete', 'cluster', 'openstack-hcp-cluster', '--wait=true', '--timeout=180s');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     expect(lines(await kubectl('get', 'pods', '--no-headers'))).toEqual([]);

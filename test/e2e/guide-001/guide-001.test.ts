@@ -124,7 +124,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     },
   );
 
-  it('takes the credentials, for itself and for workload clusters', async () => {
+  it('stores the credentials for itself and for workload clusters', async () => {
     await bench.shell(await bench.section('secrets'));
     await bench.shell(await bench.section('resource-set'));
     await eventually(async () => {
@@ -132,7 +132,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     }, patienceMs);
   });
 
-  it('gives a cluster with the label its credentials', async () => {
+  it('copies the credentials into a cluster with the label', async () => {
     await bench.apply(await planeOnly());
     await bench.kubectl(
       ...['-n', mine.namespace, 'wait', `hostedcontrolplane/${mine.name}`],
@@ -148,7 +148,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     }, patienceMs);
   });
 
-  it('repairs them, and carries rotated ones into the cluster', async () => {
+  it('restores deleted credentials and carries rotated ones into the cluster', async () => {
     const { kubectl } = await bench.workload(mine);
     const file = await readFile(bench.cloudsYaml, 'utf8');
     await kubectl('-n', 'kube-system', 'delete', 'secret', 'clouds-yaml');
@@ -161,7 +161,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     await eventually(async () => expect(await cloudsInWorkload()).toMatch(/# rotated\n$/), patienceMs);
   });
 
-  it('is backed up by a CronJob, as the documentation shows it', async () => {
+  it('runs the backup CronJob of the documentation', async () => {
     const page = await readFile(new URL('../../../docs/hosted-operations.md', import.meta.url), 'utf8');
     const manifest = /^```yaml\n([\s\S]*?)^```$/m.exec(page)?.[1]?.replaceAll('PLANE', mine.name) ?? '';
     const inNamespace = ['-n', mine.namespace];
@@ -193,7 +193,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     expect(await kubectl('get', '--raw', '/metrics')).toMatch(/^apiserver_request_total\{.*\} \d+$/m);
   });
 
-  it('explains a Secret of another type, and keeps what was given', async () => {
+  it('explains a Secret of another type and keeps what was applied', async () => {
     await bench.shell(`kubectl -n $CLUSTER_NAMESPACE delete secret clouds-yaml
       kubectl -n $CLUSTER_NAMESPACE create secret generic clouds-yaml --from-file=clouds-yaml-secret`);
     const condition = '.status.conditions[?(@.type=="ResourcesApplied")]';
@@ -207,7 +207,7 @@ kubectl get crd hostedcontrolplanetemplates.controlplane.cluster.x-k8s.io`);
     expect(await cloudsInWorkload()).toMatch(/# rotated\n$/);
   });
 
-  it('leaves the workload cluster alone when the set goes', async () => {
+  it('keeps the objects in the workload cluster when the set is deleted', async () => {
     await bench.shell('kubectl -n $CLUSTER_NAMESPACE delete clusterresourceset clouds-yaml');
     await eventually(async () => {
       expect(await bench.kubectl('-n', mine.namespace, 'get', 'clusterresourcesetbindings', '-o', 'name')).toBe('');

@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)(
         "kubectl --kubeconfig $CLUSTER_NAME-kubeconfig -n kube-system get configmap of-the-second-release --ignore-not-found -o jsonpath='{.data.release}'",
       );
 
-    it('is pulled with a name and a password, and makes a cluster', async () => {
+    it('is pulled with a name and a password and creates a cluster', async () => {
       await reader.follow('Create namespace');
       await reader.follow('Create OpenStack credentials secret');
       await reader.follow('Create clouds.yaml secret for workload cluster');
@@ -127,7 +127,7 @@ describe.skipIf(missing !== undefined)(
       expect(await extras()).toBe('');
     });
 
-    it('goes to the second release of the minor, and back again, without a new machine', async () => {
+    it('changes to the second release of the minor and back without a new machine', async () => {
       const machines = await reader.run("kubectl -n team-b get machines -o jsonpath='{.items[*].metadata.uid}'");
       const change = (release: string): Promise<string> =>
         reader.run(
@@ -160,7 +160,7 @@ describe.skipIf(missing !== undefined)(
       }, patienceMs);
     });
 
-    it('is deleted to zero', async () => {
+    it('is deleted to the last resource', async () => {
       await reader.follow('Delete cluster resource (will delete all associated resources)');
       expect(await bench.cloud.inventory()).toEqual(bench.before);
       await reader.run('kubectl -n team-b delete csk --all --timeout=60s');

@@ -63,13 +63,13 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     await cluster.apply(networkPlugin);
   };
 
-  it('takes the manifest as it is printed, and again', async () => {
+  it('accepts the manifest as printed, and again', async () => {
     expect(lines(await bench.apply(bench.manifest))).toHaveLength(7);
     await untilAvailable('default', controlPlane);
     for (const line of lines(await bench.apply(bench.manifest))) expect(line).toMatch(/ (unchanged|configured)$/);
   });
 
-  it('has a tenant with its data in the default store, in the version without a v', async () => {
+  it('keeps the data of the tenant in the default store, and accepts the version without a v', async () => {
     expect(await bench.kubectl('get', controlPlane, '--no-headers')).toMatch(
       /^kamaji-quickstart-control-plane +1\.28\.10 +true +true /,
     );
@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     expect(old).toMatchObject({ spec: { version: '1.28.10' }, status: { initialized: true, ready: true } });
   });
 
-  it('is reached at the Service, which has the annotations, and the cloud is asked for no address', async () => {
+  it('reaches the plane at the annotated Service without an address of the cloud', async () => {
     const service = await read('service', 'kamaji-quickstart-control-plane');
     const { floatingIps, loadBalancers } = await bench.cloud.inventory();
     expect({ floatingIps, loadBalancers }).toEqual({ floatingIps: [], loadBalancers: [] });
@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     expect(await pathOf('.spec.apiServerFixedIP', printed, quickstart.name)).toBe(address);
   });
 
-  it('opens the ports the guide asks for between workers', async () => {
+  it('opens the ports the guide lists between workers', async () => {
     const { network } = bench.cloud.openstack;
     const group = await network.securityGroups.find('k8s-cluster-default-capi-quickstart-secgroup-worker');
     expect(group?.rules).toEqual(
@@ -116,7 +116,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     );
   });
 
-  it('has a node that waits for a cloud controller, which does not come as it is published', async () => {
+  it('has a node that waits for a cloud controller, which does not run as published', async () => {
     const cluster = await bench.workload(quickstart);
     await untilOneNode(cluster);
     await cluster.apply(await cloudControllerManager());
@@ -137,7 +137,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     }, patienceMs);
   });
 
-  it('runs once it is changed as the guide says', async () => {
+  it('runs the cloud controller once it is changed as the guide says', async () => {
     const cluster = await bench.workload(quickstart);
     await installCloudController(cluster);
     await untilRunning(quickstart, 1, 'v1.28.10');
@@ -161,6 +161,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
 
   it('shows the tree of the guide', async () => {
     await untilAvailable('default', workers);
+    await untilAvailable('default', `cluster/${quickstart.name}`);
     const tree = await bench.verb('describe', 'cluster', quickstart.name);
     const ready = ' +True +\\d+m?\\d*s';
     expect(lines(tree).map((line) => line.trimEnd())).toEqual([
@@ -174,7 +175,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     ]);
   });
 
-  it('works as well in another order, under other names and in another namespace', async () => {
+  it('works in another order, under other names and in another namespace', async () => {
     await bench.kubectl('create', 'namespace', another.namespace);
     const names = { cluster: another.name, controlPlane: 'edge-plane', namespace: another.namespace };
     await bench.apply(anotherReading(bench.manifest, names));
@@ -190,7 +191,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     await untilRunning(quickstart, 2, 'v1.28.10');
   });
 
-  it('is upgraded by one minor version, the control plane first; neither further nor back', async () => {
+  it('upgrades by one minor version, the control plane first, and neither further nor back', async () => {
     await expect(patch(controlPlane, { version: '1.30.2' })).rejects.toThrow(/minor versions cannot be skipped/);
     await expect(patch(controlPlane, { version: '1.27.16' })).rejects.toThrow(/cannot go back/);
     await patch(controlPlane, { version: '1.29.14' });
@@ -204,7 +205,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     await untilRunning(quickstart, 2, 'v1.29.14');
   });
 
-  it('is told when the cloud was asked for an endpoint as well, and can take that back', async () => {
+  it('reports a second endpoint requested from the cloud, which can be taken back', async () => {
     const names = { cluster: 'clash', controlPlane: 'clash', namespace: another.namespace };
     const manifest = anotherReading(bench.manifest, names);
     const inNamespace = (...args: string[]): Promise<string> => bench.kubectl('-n', another.namespace, ...args);
@@ -220,7 +221,7 @@ describe.skipIf(missing !== undefined)(`guide 002${missing ? ` (${missing})` : '
     await inNamespace('delete', 'cluster', 'clash', '--wait=true', '--timeout=180s');
   });
 
-  it('is deleted as it was applied, and the neighbour with our command, to the last resource', async () => {
+  it('deletes its cluster as applied and the neighbour with the capstan command, to the last resource', async () => {
     // The Secret in the manifest is deleted at once, long before the cluster that needs its credentials.
     const manifest = join(bench.capstan.directory, 'capi-quickstart.yaml');
     await writeFile(manifest, bench.manifest, { mode: 0o600 });

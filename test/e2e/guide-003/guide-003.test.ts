@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
   const scale = (replicas: number): Promise<string> =>
     bench.kubectl('scale', 'kcp/basic-1-control-plane', `--replicas=${replicas}`);
 
-  it('creates secret, infrastructure and cluster: groups, network, subnet, router and a reserved floating address', async () => {
+  it('creates the cluster with groups, network, subnet, router and a reserved floating IP', async () => {
     await bench.apply('1-secret.yaml');
     await bench.apply('2-openstackcluster.yaml');
     await bench.apply('3-cluster.yaml');
@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     expect((await floatingIp()).portId).toBeUndefined();
   });
 
-  it('brings up the control plane at that very address', async () => {
+  it('brings up the control plane at the reserved address', async () => {
     const { address } = await floatingIp();
     await bench.apply('4-control-plane-template.yaml');
     await bench.apply('5-control-plane.yaml');
@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     await untilCounted(1);
   });
 
-  it('gives the machine the cloud.conf of the guide, which says what its clouds.yaml says', async () => {
+  it('gives the machine the cloud.conf of the guide, which matches its clouds.yaml', async () => {
     const [name] = (await bench.kubectl('get', 'machines', '-o', 'jsonpath={.items[*].metadata.name}')).split(' ');
     const userData = await bench.kubectl('get', 'secret', name!, '-o', 'jsonpath={.data.value}');
     const { write_files: files } = parse(Buffer.from(userData, 'base64').toString()) as {
@@ -150,7 +150,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     await untilNodes(1, 1);
   });
 
-  it('says which version the image of a node really has', async () => {
+  it('reports the version the image of a node really has', async () => {
     const { images } = bench.cloud.openstack.image;
     const bare = await images.create({
       name: 'bare',
@@ -179,7 +179,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     await untilNodes(1, 1);
   });
 
-  it('scales the control plane up, and the floating address does not travel', async () => {
+  it('scales the control plane up without moving the floating IP', async () => {
     const before = await holder();
     await scale(3);
     await untilNodes(3, 1);
@@ -187,7 +187,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     expect(await holder()).toBe(before);
   });
 
-  it('scales it down, and up again', async () => {
+  it('scales the control plane down and up again', async () => {
     await scale(1);
     await untilNodes(1, 1);
     await untilCounted(1);
@@ -196,7 +196,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     await untilCounted(3);
   });
 
-  it('moves the floating address when the machine that has it stops, and the API answers on', async () => {
+  it('moves the floating IP when its machine stops, and the API keeps answering', async () => {
     const stopped = await holder();
     await bench.cloud.operate('POST', `/servers/${stopped}/stop`);
     await eventually(async () => {
@@ -218,7 +218,7 @@ describe.skipIf(missing !== undefined)(`guide 003${missing ? ` (${missing})` : '
     expect(after).not.toContain(`${names[0]}\n`);
   });
 
-  it('is deleted with one command, to the last resource', async () => {
+  it('deletes the cluster with one command, to the last resource', async () => {
     await bench.kubectl('delete', 'cluster', 'basic-1', '--wait=true', '--timeout=180s');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
   });

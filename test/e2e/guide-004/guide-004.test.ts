@@ -48,12 +48,12 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
       .split('\n')
       .filter((line) => line !== '');
 
-  it('refuses what cannot become a cluster, with the cure', async () => {
+  it('refuses what cannot become a cluster and says what to change', async () => {
     const even = (manifest: string): string => manifest.replace('controlPlane: 3', 'controlPlane: 2');
     await expect(bench.apply(even)).rejects.toThrow(/spec\.nodes\.controlPlane: Invalid value: 2: .*write 1 or 3/);
   });
 
-  it('waits for the Secret, and says which', async () => {
+  it('waits for the Secret and says which one', async () => {
     await bench.apply((manifest) => smaller(manifest).replace('"b2-30"', '"b2-3000"'));
     await untilSaid('Secret capo-system/openstack-cloud-config does not exist; create it with the key clouds.yaml');
     await bench.kubectl(
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
     );
   });
 
-  it('makes nothing before the cloud has what is named, and says what it lacks', async () => {
+  it('creates nothing before the cloud has what is named, and says what is missing', async () => {
     await untilSaid('there is no flavor "b2-3000"');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     expect((await bench.tryKubectl('get', 'namespace', 'capi-my-cluster')).code).not.toBe(0);
@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
     );
   });
 
-  it('has its API behind Octavia, a network of its own, volumes, flavors and key as printed', async () => {
+  it('has its API behind Octavia, and its own network, volumes, flavors and key as printed', async () => {
     const { loadBalancers, networks, routers, volumes, servers } = await bench.cloud.inventory();
     expect(loadBalancers).toEqual(['k8s-clusterapi-cluster-capi-my-cluster-my-cluster-kubeapi']);
     expect(networks).toContain('k8s-clusterapi-cluster-capi-my-cluster-my-cluster');
@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
     ]);
   });
 
-  it('scales a pool itself, and puts back what others change', async () => {
+  it('scales a pool itself and reverts changes of others', async () => {
     const pool = { spec: { nodes: { workerPools: { default: { replicas: 2 } } } } };
     await bench.workload('patch', 'lc', 'my-cluster', '--type=merge', '-p', JSON.stringify(pool));
     await untilReady(1, 2);
@@ -128,7 +128,7 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
     }, patienceMs);
   });
 
-  it('goes without a trace', async () => {
+  it('is deleted without leaving anything behind', async () => {
     await bench.kubectl('delete', 'lc', 'my-cluster', '--timeout=240s');
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     // Deleted by the garbage collector, after its owner.

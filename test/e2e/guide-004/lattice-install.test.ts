@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(
       expect(outcome.stderr).toContain('Pod is neither a LatticeCluster nor a Secret');
     });
 
-    it('makes a cluster that manages itself, also when it is killed on the way', async () => {
+    it('creates a cluster that manages itself, even if killed on the way', async () => {
       const first = startProcess(process.execPath, [...capstanProgram(), ...install()], capstanEnvironment(env));
       await eventually(async () => expect(first.stderr()).toContain('Provisioning'), patienceMs);
       await first.stop('SIGKILL');
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(
       expect((await cloud.inventory()).servers).toHaveLength(2);
     });
 
-    it('takes it back, and leaves nothing in the cloud', async () => {
+    it('uninstalls the cluster and leaves nothing in the cloud', async () => {
       const refused = await capstan(['lattice', 'uninstall', '-k', kubeconfig(), 'other', '--yes'], { env });
       expect(refused.stderr).toContain('no LatticeCluster other that stands for itself');
       const outcome = await capstan(['lattice', 'uninstall', '-k', kubeconfig(), '--yes', '--timeout', '4m'], { env });
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)(
       expect(await started()).toEqual([]);
     });
 
-    it('takes away what was never finished, without a kubeconfig of it', async () => {
+    it('removes an unfinished installation without its kubeconfig', async () => {
       const first = startProcess(process.execPath, [...capstanProgram(), ...install()], capstanEnvironment(env));
       await eventually(async () => {
         expect((await cloud.inventory()).networks).not.toEqual(before.networks);

@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import type { LatticeCluster } from '../../../src/api/index.ts';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan } from '../../support/command.ts';
@@ -79,6 +80,17 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(servers).toHaveLength(2);
     });
 
+    it('is the owner of what it has, in the eyes of an audit at its parent', async () => {
+      const { clouds } = parse(await readFile(bench.cloudsYaml, 'utf8')) as { clouds: { openstack: object } };
+      const file = join(bench.capstan.directory, 'audit-clouds.yaml');
+      await writeFile(file, stringify({ clouds: { openstack: { ...clouds.openstack, cacert: bench.authority } } }));
+      const env = { OS_CLIENT_CONFIG_FILE: file };
+      const args = ['--kubeconfig', bench.capstan.kubeconfig, '--cloud', 'openstack', '-o', 'json'];
+      const outcome = await capstan(['audit', ...args], { env });
+      expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
+      expect(JSON.parse(outcome.stdout)).toMatchObject({ clouds: [{ orphans: [], missing: [] }] });
+    });
+
     const connected = async (): Promise<{ status: string; reason: string; message: string } | undefined> =>
       (await cluster()).status?.conditions?.find(({ type }) => type === 'Connected') as never;
 
@@ -86,7 +98,7 @@ describe.skipIf(missing !== undefined).each(cases)(
     const shown = (): Promise<string> =>
       inside('-n', 'lattice-system', 'get', 'secret', 'lattice-agent-credentials', '-o', 'jsonpath={.data.tls\\.crt}');
 
-    it('dials in with a token of its own, which is good once', async () => {
+    it('connects with a token of its own, which works once', async () => {
       expect(
         await inside('get', 'lc', name, '-o', 'jsonpath={.status.conditions[?(@.type=="Connected")].status}'),
       ).toBe('True');
@@ -117,7 +129,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await endpoint.isLetIn(await endpoint.foreignCertificate(name))).toBe(false);
     });
 
-    it('does not obey another parent, which is told', async () => {
+    it('does not obey another parent, which is told so', async () => {
       const other = await startCapstan({ controllers: 'lattice', pods: 'none' });
       try {
         const at = kubectlOn(other.kubeconfig, other.directory);
@@ -182,7 +194,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect((await bench.cloud.inventory()).servers).toHaveLength(3);
     });
 
-    it('is seen by the parent that comes back', async () => {
+    it('is found by the parent when it comes back', async () => {
       const { directory, port } = bench.capstan;
       const { args } = bench;
       restarted = await startCapstan({ controllers: 'all', pods: 'simulated', directory, port, args });
@@ -193,7 +205,7 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(await namesIn(bench.kubectl)).toEqual([]);
     });
 
-    it('comes back to its parent when it is deleted in itself, and goes without a trace', async () => {
+    it('returns to its parent when deleted in itself, and leaves nothing behind', async () => {
       await inside('delete', 'lc', name, '--wait=false');
       await bench.kubectl('wait', '--for=delete', `lc/${name}`, '--timeout=240s');
       expect(await bench.cloud.inventory()).toEqual(bench.before);

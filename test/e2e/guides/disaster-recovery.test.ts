@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(`the guide to disaster recovery${missing 
   const secret = 'kubectl get secret held -o go-template="{{.data.word}}"';
   const word = Buffer.from('xyzzy').toString('base64');
 
-  it('brings a management API back on another computer, and lets it be tried before', async () => {
+  it('restores a management API on another computer, after a trial run', async () => {
     const lost = await computer('lost');
     const server = await lost.serve('capstan up --listen 127.0.0.1:0');
     await lost.run(

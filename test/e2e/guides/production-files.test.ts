@@ -19,7 +19,7 @@ describe.skipIf(!hasSystemd)(`units of systemd${hasSystemd ? '' : ' (systemd-ana
   it.each<[string, () => Promise<string>]>([
     ['of the guide', async () => blockOf('production', 'The service', 'ini')],
     ['of deploy', () => readFile(new URL('deploy/capstan.service', root), 'utf8')],
-  ])('%s are understood whole', async (_, unit) => {
+  ])('%s are accepted by systemd as a whole', async (_, unit) => {
     const file = join(directory, 'capstan.service');
     // The program is not installed here.
     await writeFile(file, (await unit()).replace('/opt/capstan/bin/capstan', process.execPath));
@@ -39,7 +39,7 @@ interface Metric {
   readonly labels: readonly string[];
 }
 
-describe('alerts of the guide', () => {
+describe('alerts of the production guide', () => {
   const { groups } = parse(blockOf('production', 'Monitoring', 'yaml')) as Rules;
 
   /** Metrics by queryable name: a histogram has three. */
@@ -60,7 +60,7 @@ describe('alerts of the guide', () => {
   }
 
   it.each(groups.flatMap(({ rules }) => rules).map(({ alert, expr }) => [alert, expr] as const))(
-    '%s asks for what is served',
+    '%s queries existing metrics',
     async (_, expr) => {
       const metrics = await served();
       const withoutTexts = expr.replaceAll(/"[^"]*"/g, '""');

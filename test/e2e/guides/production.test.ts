@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined)(`the guide to production${missing ? ` (${
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('serves its health to those without credentials, under the name it was given', async () => {
+  it('serves its health to clients without credentials under the configured name', async () => {
     const ca = await readFile(join(directory, 'lib', 'data', 'pki', 'ca.crt'), 'utf8');
     const dispatcher = new Agent({ connect: { ca, servername: 'capstan.example.com' } });
     expect((await fetch(`${url}/readyz`, { dispatcher })).status).toBe(200);
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(`the guide to production${missing ? ` (${
     await dispatcher.close();
   });
 
-  it('lets people in by their groups, each into their own namespace', async () => {
+  it('admits people by their groups, each to their own namespace', async () => {
     const kubectl = `kubectl --server ${url}`;
     await succeed(`${kubectl} create namespace team-a`);
     await succeed(`${kubectl} apply -f - <<'EOF'\n${blockOf(guide, 'People', 'yaml')}EOF`);
@@ -86,13 +86,13 @@ describe.skipIf(missing !== undefined)(`the guide to production${missing ? ` (${
     expect(await readFile(join(directory, 'log', 'audit.log'), 'utf8')).toContain('ann@example.com');
   });
 
-  it('is backed up while it runs', async () => {
+  it('makes a backup while the server runs', async () => {
     await writeFile(join(directory, 'etc', 'passphrase'), 'correct horse battery staple\n', { mode: 0o600 });
     await succeed(here(blockOf(guide, 'Backup', 'sh')));
     expect(await readdir(join(directory, 'backup'))).toEqual([expect.stringMatching(/^capstan-/)]);
   });
 
-  it('ends when systemd asks it to', async () => {
+  it('stops the server when systemd asks it to', async () => {
     expect((await server.stop('SIGTERM')).code).toBe(0);
   });
 });

@@ -84,11 +84,11 @@ describe.skipIf(missing !== undefined)(
       await planes.untilNodesReady('hosted', 2);
     });
 
-    it('run ordinary Pods on their workers, which the cloud controller manager has looked at', async () => {
+    it('run ordinary Pods on workers initialized by the cloud controller manager', async () => {
       for (const cluster of [k0s, 'hosted']) await expectOrdinaryPods(cluster, 'web', 2);
     });
 
-    it('a HostedControlPlane of three replicas is reached through its Gateway, and nothing of the cloud', async () => {
+    it('reach a HostedControlPlane of three replicas through its Gateway, without the cloud', async () => {
       const { value, house, kubectl } = planes;
       await kubectl('wait', 'hostedcontrolplane/hosted', '--for=condition=Available', '--timeout=60s');
       await kubectl('rollout', 'status', 'deployment/hosted-api-server', '--timeout=60s');
@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)(
       expect((await house.cloud.inventory()).floatingIps).toEqual([]);
     });
 
-    it('all Pods that go by the name of its cluster have the three programs, whose logs kubectl shows', async () => {
+    it('have the three programs in every Pod with the cluster label, and kubectl shows their logs', async () => {
       const { kubectl } = planes;
       const label = ['-l', 'cluster.x-k8s.io/cluster-name=hosted'];
       const pods = (await kubectl('get', 'pods', ...label, '-o', 'name')).trim().split('\n');
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)(
       expect(members.trim().split('\n').sort()).toEqual([0, 1, 2].map((index) => `pod/hosted-etcd-${index}`));
     });
 
-    it('the credentials of the cloud are inside, for those who read clouds.yaml and those who read cloud.conf', async () => {
+    it('contain the cloud credentials as clouds.yaml and as cloud.conf', async () => {
       for (const cluster of [k0s, 'hosted']) {
         const workload = await planes.workload(cluster);
         await eventually(async () => {
@@ -127,7 +127,7 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
-    it('an etcd grows, shrinks and grows again with its plane, and keeps what was stored', async () => {
+    it('grow, shrink and grow an etcd with its plane and keep its data', async () => {
       for (const count of [3, 1, 3]) {
         await scale(count);
         await untilMembers(count);
@@ -135,7 +135,7 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
-    it('a member that lost its volume is replaced', async () => {
+    it('replace a member that lost its volume', async () => {
       const { kubectl, value } = planes;
       const claim = `persistentvolumeclaim/etcd-data-${etcd}-1`;
       const lost = await value(claim, '.metadata.uid');
@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined)(
       await expectKept(k0s);
     });
 
-    it('what somebody deletes by mistake comes back as it was: authorities, and etcd around its volumes', async () => {
+    it('restore authorities and etcd around its volumes after a deletion by mistake', async () => {
       const { kubectl, value } = planes;
       const secrets = [`${k0s}-ca`, `${k0s}-etcd`, `${k0s}-sa`, 'hosted-ca', 'hosted-etcd-ca'];
       const contents = (): Promise<string[]> =>
@@ -167,7 +167,7 @@ describe.skipIf(missing !== undefined)(
       await planes.untilNodesReady('hosted', 2);
     });
 
-    it('a new authority is taken into use while the workers stay', async () => {
+    it('take a new authority into use while the workers stay', async () => {
       const { kubectl, value } = planes;
       const before = await planes.identities('hosted');
       const authority = (): Promise<string> => value('secret/hosted-ca', '.data.tls\\.crt');
@@ -193,7 +193,7 @@ describe.skipIf(missing !== undefined)(
       await kubectl('wait', 'cluster/hosted', '--for=condition=Available', '--timeout=60s');
     });
 
-    it('a plane sleeps with its data, and wakes', async () => {
+    it('let a plane sleep with its data and wake up', async () => {
       const before = await planes.identities(k0s);
       await scale(0);
       await eventually(async () => {
@@ -207,7 +207,7 @@ describe.skipIf(missing !== undefined)(
       expect(await planes.identities(k0s)).toEqual(before);
     });
 
-    it('a backup is made by schedule, and another plane begins with it', async () => {
+    it('make a backup by schedule, from which another plane starts', async () => {
       const { kubectl, backups } = planes;
       const made = (): Promise<string[]> => readdir(join(backups, 'default', k0s));
       await eventually(async () => expect(await made()).toContainEqual(expect.stringMatching(/Z\.etcd$/)), patienceMs);
@@ -238,7 +238,7 @@ describe.skipIf(missing !== undefined)(
       ]);
     });
 
-    it('planes behind an Ingress are found by name: by workers, controllers and kubectl', async (context) => {
+    it('are found by name behind an Ingress: by workers, controllers and kubectl', async (context) => {
       const { kubectl, value } = planes;
       await applyText(planes, 'by-name.yaml', await behindIngress('hosted-k0smotron', 'k-by-name'));
       await applyText(planes, 'tenant-by-name.yaml', await behindIngress('hosted-kamaji', 't-by-name'));
@@ -255,7 +255,7 @@ describe.skipIf(missing !== undefined)(
       for (const name of byName) await expectOrdinaryPods(name, 'web', 1);
     });
 
-    it('they are deleted to the last Pod, volume and server', async () => {
+    it('are deleted to the last Pod, volume and server', async () => {
       const { kubectl, house, lines } = planes;
       // Objects beside the clusters with which the examples install add-ons.
       await kubectl('delete', 'jobs', '--all');

@@ -29,7 +29,7 @@ describe('a management API that is lost with its computer', () => {
     for (const directory of directories) await rm(directory, { recursive: true, force: true });
   });
 
-  it('is had again elsewhere from its archive, with its clusters', async () => {
+  it('is restored elsewhere from its archive, with its clusters', async () => {
     const here = await place();
     const lost = await start(here);
     const on = (...args: string[]): string[] => [...args, '--kubeconfig', lost.kubeconfig];

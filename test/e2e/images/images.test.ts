@@ -67,7 +67,7 @@ spec:
     await kubectl('delete', 'images.openstack.k-orc.cloud', 'ubuntu', '--timeout=60s');
   });
 
-  it('with another hash say so', async () => {
+  it('report a mismatch of the hash', async () => {
     await apply('other', sha256.replace(/^./, sha256.startsWith('0') ? '1' : '0'));
     await kubectl(
       ...['wait', 'image.openstack.k-orc.cloud/other', '--timeout=60s'],

@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     return sandbox;
   };
 
-  it('get -w ends cleanly with the server and a new one goes on from the data', async () => {
+  it('get -w ends cleanly with the server, and a new server continues with the data', async () => {
     const s = await begin();
     await s.ok`create configmap before --from-literal=a=1`;
     const watch = s.start`get configmap before -w`;
@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     );
   });
 
-  it('credentials and objects being deleted outlive a restart', async () => {
+  it('credentials and objects in deletion survive a restart', async () => {
     const s = await begin();
     await s.ok`create serviceaccount robot`;
     const robot = await s.withToken((await s.ok`create token robot`).trim());

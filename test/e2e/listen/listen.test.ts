@@ -8,7 +8,7 @@ import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan, capstanOk } from '../../support/command.ts';
 import { type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
 
-describe('a management API for others than this computer', () => {
+describe('a management API open to other computers', () => {
   let server: CapstanProcess;
   let issuer: OidcIssuer;
   let here = '';
@@ -42,7 +42,7 @@ describe('a management API for others than this computer', () => {
     await rm(here, { recursive: true, force: true });
   });
 
-  it('has a certificate for its names and addresses, and tells one that can be reached', async () => {
+  it('has a certificate for its names and addresses and prints a reachable one', async () => {
     const certificate = await new Promise<PeerCertificate>((resolve, reject) => {
       const socket = connect(
         { host: '127.0.0.1', port: server.port, ca: authority, servername: 'api.example.test' },
@@ -64,7 +64,7 @@ describe('a management API for others than this computer', () => {
     expect(await readFile(server.kubeconfig, 'utf8')).toContain(`server: https://api.example.test:${server.port}`);
   });
 
-  it('opens the paths the operator names, and no others, to those without credentials', async () => {
+  it('opens only the paths named by the operator to clients without credentials', async () => {
     expect(await get('/readyz')).toBe(200);
     expect(await get('/readyz/ping')).toBe(200);
     expect(await get('/livez?verbose')).toBe(200);
@@ -85,7 +85,7 @@ describe('a management API for others than this computer', () => {
     expect(await get('/readyz', 'nonsense')).toBe(401);
   });
 
-  it('lets people in by their issuer, as far as they are allowed', async () => {
+  it('admits people by their issuer, as far as they are allowed', async () => {
     const local = join(here, 'local.kubeconfig');
     const text = await readFile(server.kubeconfig, 'utf8');
     await writeFile(local, text.replace('https://api.example.test', 'https://127.0.0.1'));
@@ -105,7 +105,7 @@ describe('a management API for others than this computer', () => {
     [['--anonymous-paths', '/api'], '--anonymous-paths: "/api" is not one of'],
     [['--oidc-client-id', 'x'], '--oidc-issuer-url and --oidc-client-id must be given together'],
     [['--oidc-issuer-url', 'http://x', '--oidc-client-id', 'x'], 'is not an https:// address'],
-  ])('is refused with %j', async (args, message) => {
+  ])('refuses to start with %j', async (args, message) => {
     const outcome = await capstan(['up', '--data-dir', join(here, 'refused'), '--listen', '127.0.0.1:0', ...args]);
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
     expect(outcome.stderr).toContain(message);

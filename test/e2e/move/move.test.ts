@@ -102,7 +102,7 @@ describe.each([
         expect(nodes.filter((line) => / Ready /.test(line))).toHaveLength(count);
       }, patienceMs);
 
-    it('tells what it would move, and moves nothing', async () => {
+    it('is only listed and not moved by a dry run', async () => {
       const outcome = await capstan(move(here, there, '--dry-run'));
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(outcome.stdout).toContain('Cluster default/vm-cluster would be moved');
@@ -110,16 +110,22 @@ describe.each([
       expect(await onThere('get', clusterObjects, '-o', 'name')).toBe('');
     });
 
-    it('goes over, also when the command is killed in the middle', async () => {
+    it('is moved, even if the command is killed in the middle', async () => {
       const before = await serverIds();
       const script = process.env['CAPSTAN_PROGRAM'];
       const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
-      const first = startProcess(process.execPath, [...program, ...move(here, there)], {
-        cwd: root,
-        env: { ...(process.env as Record<string, string>) },
-      });
-      await eventually(async () => expect(first.stderr()).toContain('copied'));
-      await first.stop('SIGKILL');
+      const begin = () =>
+        startProcess(process.execPath, [...program, ...move(here, there)], {
+          cwd: root,
+          env: { ...(process.env as Record<string, string>) },
+        });
+      const interrupted = begin();
+      await eventually(async () => expect(interrupted.stderr()).toContain('pausing the source'));
+      await interrupted.stop('SIGINT');
+      expect(interrupted.stderr()).toContain('run the same command again to go on, or with --cancel');
+      const killed = begin();
+      await eventually(async () => expect(killed.stderr()).toContain('copied'));
+      await killed.stop('SIGKILL');
       const outcome = await capstan(move(here, there));
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(await onHere('get', clusterObjects, '-o', 'name')).toBe('');
@@ -127,12 +133,12 @@ describe.each([
       expect(await serverIds()).toEqual(before);
     });
 
-    it('is scaled there', async () => {
+    it('is scaled in its new place', async () => {
       await onThere('scale', 'machinedeployment/vm-cluster-md-0', '--replicas=3');
       await readyNodes(onThere, 4);
     });
 
-    it('comes back, and is deleted to the last cloud resource', async () => {
+    it('is moved back and deleted to the last cloud resource', async () => {
       const before = await serverIds();
       await eventually(async () => {
         const outcome = await capstan(move(there, here));

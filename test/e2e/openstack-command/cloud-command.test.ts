@@ -61,7 +61,7 @@ async function makeNetwork(cloud: CloudProcess, name: string): Promise<number> {
 }
 
 describe('capstan cloud', () => {
-  it('says where things are, writes clouds.yaml for nobody else to read, and stops cleanly', async () => {
+  it('prints its addresses, writes a private clouds.yaml, and stops cleanly', async () => {
     const cloud = await start();
     const lines = cloud.child.stdout().trimEnd().split('\n');
     expect(lines.filter((line) => line === 'ready')).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('capstan cloud', () => {
     expect(status).toBe(200);
   });
 
-  it('leaves out services and begins with faults, as it is told', async () => {
+  it('starts without the excluded services and with the given faults', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-faults-'));
     try {
       const faults = join(directory, 'faults.yaml');
@@ -153,7 +153,7 @@ describe('capstan cloud', () => {
     }
   });
 
-  it('refuses a directory another cloud uses', async () => {
+  it('refuses a directory used by another cloud', async () => {
     const cloud = await start();
     const { code, stderr } = await runCapstan('cloud', '--data-dir', cloud.directory, '--listen', '127.0.0.1:0');
     expect(code).toBe(1);
@@ -162,7 +162,7 @@ describe('capstan cloud', () => {
 });
 
 describe('capstan up --simulated-cloud', () => {
-  it('runs both in one process', async () => {
+  it('runs the management API and the cloud in one process', async () => {
     const keys = await mkdtemp(join(tmpdir(), 'capstan-up-cloud-'));
     try {
       const cloud = await start({

@@ -45,7 +45,7 @@ describe('capstan create', () => {
       expect(again.stderr).toContain(`has an image "my node" (${id}, active)`);
     });
 
-    it('refuses what no server would start from, and what the cloud forbids', async () => {
+    it('refuses a disk no server would boot from, and what the cloud forbids', async () => {
       const file = inDirectory('packed.img');
       await writeFile(file, Buffer.from('\xfd7zXZ\0 and so on', 'latin1'));
       const packed = await run(['create', 'image', 'packed', '--file', file]);

@@ -92,7 +92,7 @@ describe('capstan doctor', () => {
     }
   });
 
-  it('says the same as JSON', async () => {
+  it('prints the same as JSON', async () => {
     const { stdout, code } = await doctorOn(entry, '-o', 'json');
     const { findings } = JSON.parse(stdout) as { findings: { check: string; status: string }[] };
     expect(code).toBe(0);
@@ -146,13 +146,13 @@ describe('capstan doctor', () => {
     }
   });
 
-  it('names the clouds there are when asked for another', async () => {
+  it('lists the existing clouds when asked for an unknown one', async () => {
     const outcome = await runCapstanIn({ OS_CLIENT_CONFIG_FILE: cloud.cloudsYaml }, 'doctor', '--cloud', 'nowhere');
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toMatch(/nowhere.*openstack/);
   });
 
-  it('misses services, unless told that they are not needed', async () => {
+  it('reports missing services unless told that they are not needed', async () => {
     const mine = (await poor.clouds())['openstack']!;
     const missing = await doctorOn(mine);
     expect(missing.code).toBe(1);
@@ -163,7 +163,7 @@ describe('capstan doctor', () => {
     expect(told.stdout).toMatch(/^SKIPPED +load balancers /m);
   });
 
-  it('refuses options it does not know with code 2', async () => {
+  it('refuses unknown options with code 2', async () => {
     expect((await runCapstan('doctor', '--clout', 'x')).code).toBe(2);
   });
 });

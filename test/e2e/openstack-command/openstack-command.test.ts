@@ -64,7 +64,7 @@ describe.skipIf(command === undefined)(title + (command === undefined ? reason :
   afterAll(() => desk?.clear());
 
   // The steps depend on each other.
-  it('makes a network with a way out', async () => {
+  it('creates a network with a route outside', async () => {
     await openstack('network', 'create', 'net', '--description', 'mine');
     const subnet = await json(
       'subnet',
@@ -86,7 +86,7 @@ describe.skipIf(command === undefined)(title + (command === undefined ? reason :
     expect(await names('network', 'list', '--external')).toEqual(['public']);
   });
 
-  it('makes security groups and ports', async () => {
+  it('creates security groups and ports', async () => {
     await openstack('security', 'group', 'create', 'sg', '--description', 'web');
     const rule = await json('security', 'group', 'rule', 'create', 'sg', '--protocol', 'tcp', '--dst-port', '443:444');
     expect(rule).toMatchObject({ protocol: 'tcp', port_range_min: 443, port_range_max: 444 });
@@ -131,7 +131,7 @@ describe.skipIf(command === undefined)(title + (command === undefined ? reason :
     expect(await names('image', 'list', '--public')).toContain('ubuntu-22.04-x86_64');
   });
 
-  it('makes a server in a group, on the port, with a floating address', async () => {
+  it('creates a server in a group, on the port, with a floating IP', async () => {
     const group = await json<{ id: string }>('server', 'group', 'create', 'grp', '--policy', 'anti-affinity');
     await openstack('keypair', 'create', 'key', '--private-key', 'key.pem');
     const server = await json(
@@ -162,7 +162,7 @@ describe.skipIf(command === undefined)(title + (command === undefined ? reason :
     expect(members.members).toHaveLength(1);
   });
 
-  it('stops, starts and lists what was done', async () => {
+  it('stops and starts the server and lists its actions', async () => {
     await openstack('server', 'stop', 'srv');
     await expect.poll(async () => (await json('server', 'show', 'srv'))['status'], { timeout: 30_000 }).toBe('SHUTOFF');
     await openstack('server', 'start', 'srv');
@@ -171,7 +171,7 @@ describe.skipIf(command === undefined)(title + (command === undefined ? reason :
     expect(events.map(({ Action }) => Action)).toEqual(expect.arrayContaining(['create', 'stop', 'start']));
   });
 
-  it('makes a volume and attaches it', async () => {
+  it('creates a volume and attaches it', async () => {
     await openstack('volume', 'create', 'vol', '--size', '2', '--type', 'ssd', '--property', 'a=b');
     await expect
       .poll(async () => (await json('volume', 'show', 'vol'))['status'], { timeout: 30_000 })
@@ -194,7 +194,7 @@ describe.skipIf(command === undefined)(title + (command === undefined ? reason :
     expect(services.map(({ Type }) => Type)).toContain('load-balancer');
   });
 
-  it('refuses what a member may not do, in words and by exit code', async () => {
+  it('refuses what a member may not do, with a message and an exit code', async () => {
     await expect(openstack('network', 'create', 'shared', '--share')).rejects.toThrow(/disallowed by policy/);
     await expect(openstack('hypervisor', 'list')).rejects.toThrow(/Policy doesn't allow os_compute_api:os-hypervisors/);
     await expect(openstack('server', 'show', 'nobody')).rejects.toThrow(/No [Ss]erver/);
@@ -241,7 +241,7 @@ describe.skipIf(!hasBalancers)(
 
     afterAll(() => desk?.clear());
 
-    it('makes a load balancer with listener, pool, member and monitor, then removes all at once', async () => {
+    it('creates a load balancer with listener, pool, member and monitor, then removes all at once', async () => {
       const subnet = 'k8s-clusterapi-cluster-default-capo-test';
       const balancer = await json<{ vip_port_id: string }>(
         ...['loadbalancer', 'create', '--name', 'lb', '--vip-subnet-id', subnet, '--wait'],

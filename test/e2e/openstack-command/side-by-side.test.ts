@@ -82,7 +82,7 @@ describe('two simulated clouds on one computer', () => {
     await second?.stop();
   });
 
-  it('have addresses of their own, at which their own servers answer', async () => {
+  it('have their own addresses, at which their own servers answer', async () => {
     for (const cloud of [first, second]) {
       const seen = await view(cloud);
       addresses.push(await makeControlPlane(seen));
@@ -95,13 +95,13 @@ describe('two simulated clouds on one computer', () => {
     expect(certificates[0]).not.toBe(certificates[1]);
   });
 
-  it('keep them over a crash, also when others are free', async () => {
+  it('keep their addresses over a crash, even if others are free', async () => {
     await first.end();
     second = await second.restart('SIGKILL');
     await untilAnswers(addresses[1]!);
   });
 
-  it('do not start while another program has them, and say whose they are', async () => {
+  it('refuse to start while another program has their addresses, and name it', async () => {
     await second.end();
     const usual = loopbackRangeOf(addresses[1]!)!;
     const taken = await claimLoopbackRange({ purpose: 'test', usual, isKept: true, log: nullLogger });

@@ -104,7 +104,7 @@ describe('capstan plan', () => {
       expect(plan.clusters[0]?.changes).toEqual([]);
     });
 
-  it('tells what a new cluster would get, without a management API and without touching anything', async () => {
+  it('lists what a new cluster would get, without a management API and without touching anything', async () => {
     const before = await view.inventory();
     const plan = await planOf(manifest);
     expect(plan.stderr).toContain('there is no management API');
@@ -134,7 +134,7 @@ describe('capstan plan', () => {
     expect(await view.inventory()).toEqual(before);
   });
 
-  it('reads like a plan', async () => {
+  it('prints a readable plan', async () => {
     const prices = join(management.directory, 'prices.yaml');
     await writeFile(prices, 'flavors: {"*": 0.5}\nloadBalancer: {perMonth: 730}\nfloatingIP: 0.25\n');
     const outcome = await capstan(['plan', '-f', '-', '--prices', prices], { input: manifest, env });
@@ -188,13 +188,13 @@ describe('capstan plan', () => {
       ({ workers }) => Object.assign(workers.template.spec.infrastructureRef, { name: 'no-such-template' }),
       /spec\.template\.spec\.infrastructureRef: there is no OpenStackMachineTemplate default\/no-such-template/,
     ],
-  ])('names %s that does not exist, with the field, and ends with 2', async (_, change, message) => {
+  ])('names %s that does not exist, with the field, and exits with 2', async (_, change, message) => {
     const plan = await planOf(edited(change));
     expect(plan).toMatchObject({ code: 2, works: false });
     expect(plan.problems.map((problem) => problem.message).join('\n')).toMatch(message);
   });
 
-  it('expands a LatticeCluster, and tells what the cloud lacks for it', async () => {
+  it('expands a LatticeCluster and says what the cloud lacks for it', async () => {
     const lattice = await generate('whole', '--flavor', 'lattice', '--control-plane-machine-count', '1');
     const plan = await planOf(lattice);
     expect(plan, JSON.stringify(plan.problems)).toMatchObject({ code: 0, works: true });
@@ -216,14 +216,14 @@ describe('capstan plan', () => {
     });
   });
 
-  it('goes on where a document cannot be read, and ends with 2', async () => {
+  it('goes on when a document cannot be read, and exits with 2', async () => {
     const plan = await planOf(`${manifest}\n---\nkind: Cluster\n`);
     expect(plan).toMatchObject({ code: 2, works: false });
     expect(plan.problems).toHaveLength(1);
     expect(plan.clusters[0]?.changes.length).toBeGreaterThan(10);
   });
 
-  it('ends with 2 when the quota is too small', async () => {
+  it('exits with 2 when the quota is too small', async () => {
     const project = await view.openstack.projectId();
     await view.operate('PATCH', `/quotas/compute/${project}`, { instances: 1 });
     try {
@@ -241,7 +241,7 @@ describe('capstan plan', () => {
     }
   });
 
-  it('warns of a name that is taken', async () => {
+  it('warns about a name that is taken', async () => {
     const { networks } = view.openstack.network;
     const taken = await networks.create({ name: 'k8s-clusterapi-cluster-default-planned' });
     try {
@@ -255,7 +255,7 @@ describe('capstan plan', () => {
     }
   });
 
-  it('plans what comes with a namespace that is not there yet, beside a management API', async () => {
+  it('plans objects of a namespace that does not exist yet, beside a management API', async () => {
     const namespace = '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"fresh"}}\n---\n';
     const plan = await planOf(
       `${namespace}${manifest.replaceAll('namespace: default', 'namespace: fresh')}`,
@@ -266,7 +266,7 @@ describe('capstan plan', () => {
     expect(plan.clusters[0]?.changes.length).toBeGreaterThan(10);
   });
 
-  it('is what the cloud shows afterwards', async () => {
+  it('matches what the cloud shows afterwards', async () => {
     const plan = await planOf(manifest, ...running());
     expect(plan, JSON.stringify(plan.problems)).toMatchObject({ code: 0 });
     await capstanOk(['apply', '-f', '-', ...running()], { input: manifest });
@@ -291,7 +291,7 @@ describe('capstan plan', () => {
     expect(floatingIps).toHaveLength(1);
   });
 
-  it('shows what an edit rolls, and why', async () => {
+  it('shows which machines an edit replaces, and why', async () => {
     const bigger = edited(({ machines, template, workers }) => {
       Object.assign(machines, { flavor: { filter: { name: 'm1.large' } } });
       template.metadata.name = 'planned-md-1';
@@ -310,7 +310,7 @@ describe('capstan plan', () => {
     );
   });
 
-  it('shows drift: what the controllers would put right', async () => {
+  it('shows drift that the controllers would correct', async () => {
     const { network } = view.openstack;
     const group = await network.securityGroups.find('k8s-cluster-default-planned-secgroup-controlplane');
     const rule = group?.rules.find(({ portRangeMin }) => portRangeMin === 6443);
@@ -325,7 +325,7 @@ describe('capstan plan', () => {
     );
   });
 
-  it('says so where nothing can be planned', async () => {
+  it('reports when nothing can be planned', async () => {
     expect(await capstan(['plan', '-f', '/nonexistent.yaml'], { env })).toMatchObject({ code: 2, stdout: '' });
     expect(await capstan(['plan'], { env })).toMatchObject({ code: 2 });
     const outcome = await capstan(['plan', '-f', '-', '--cloud', 'nobody'], { input: manifest, env });

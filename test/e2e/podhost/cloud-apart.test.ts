@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`a cloud apart${missing ? ` (${missing})`
     await untilOneNodeReady(cluster.kubectl);
   });
 
-  it('says so on the machines, and gives everything back', async () => {
+  it('shows the running machines and deletes everything', async () => {
     await eventually(async () => {
       const path = 'jsonpath={.items[*].status.phase}';
       expect(await bench.kubectl('get', 'machines', '-A', '-o', path)).toBe('Running Running');

@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await eventually(async () => expect(await page()).toMatch(/^web-\S+: simulated container of image nginx:1.27$/m));
   });
 
-  it('logs are read, followed and refused as elsewhere', async () => {
+  it('logs are read, followed and refused as in other clusters', async () => {
     expect(await s.ok`logs deployment/web`).toContain('simulated container of image nginx:1.27 started');
     const follow = s.start`logs -f deployment/web`;
     await follow.until((out) => out.includes('started'), 'the first line');
@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     expect(await s.fails`logs ${pod} --previous`).toMatch(/previous terminated container "web" in pod ".*" not found/);
   });
 
-  it('it scales, and a new image is rolled out without a gap', async () => {
+  it('a Deployment scales, and a new image is rolled out without a gap', async () => {
     await s.ok`scale deployment web --replicas=3`;
     await s.ok`rollout status deployment web --timeout=60s`;
     expect(await s.ok`get deployment web -o ${'jsonpath={.status.readyReplicas}'}`).toBe('3');
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await eventually(async () => expect(await page()).toContain('nginx:1.28'));
   });
 
-  it('commands without a shell end, and reach Services by name', async () => {
+  it('commands without a shell end and reach Services by name', async () => {
     const run = (name: string, command: string[]): object => ({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -132,7 +132,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     expect(await (await fetch(`http://127.0.0.1:${local}/`)).text()).toContain('simulated container');
   });
 
-  it('a command is run in a container, with its output and its exit code', async () => {
+  it('exec runs a command in a container, with its output and its exit code', async () => {
     const shell = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -147,21 +147,21 @@ describe.skipIf(missing !== undefined)(suite, () => {
     expect((await s.run`exec shell -- sh -c ${'exit 3'}`).code).toBe(3);
   });
 
-  it.each(['true', 'false'])('it reads what is typed, over WebSockets: %s', async (overWebSockets) => {
+  it.each(['true', 'false'])('exec reads typed input over WebSockets: %s', async (overWebSockets) => {
     const typing = s.with('name=capstan\necho hello $name\nexit 4\n');
     const env = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: overWebSockets };
     expect(await typing.run`exec -i shell -- sh`).toMatchObject({ code: 4, stdout: 'hello capstan\n' });
     expect(await s.under(env).ok`exec shell -- sh -c ${'echo $HOSTNAME'}`).toBe('shell\n');
   });
 
-  it('files are not copied, and it says so', async () => {
+  it('cp refuses to copy files and says so', async () => {
     const file = await s.file('copied', 'text');
     expect(await s.fails`cp ${file} shell:/tmp/copied`).toContain('exit code 1');
     expect(await s.fails`exec shell -- tar xf -`).toContain('exit code 1');
     await s.ok`delete pod shell --now`;
   });
 
-  it('what a container says is shown to those who attach', async () => {
+  it('attach shows what a container prints', async () => {
     const talker = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -183,14 +183,14 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await s.ok`delete pod talker --now`;
   });
 
-  it('what it cannot run says why', async () => {
+  it('a Pod that cannot run says why', async () => {
     await s.ok`run odd --image=registry.invalid/nothing:1`;
     await s.ok`wait pod odd --for=${'jsonpath={.status.containerStatuses[0].state.waiting.reason}=ErrImagePull'} --timeout=20s`;
     expect(await s.ok`describe pod odd`).toContain('no such host');
     await s.ok`delete pod odd`;
   });
 
-  it('a StatefulSet has its volume, and all of it is there again after the program was killed', async () => {
+  it('a StatefulSet has its volume, and all of it is back after the program was killed', async () => {
     await s.with(database).ok`apply -f -`;
     await s.ok`rollout status statefulset db --timeout=60s`;
     const before = await s.json`pod db-0`;
@@ -208,7 +208,7 @@ describe.skipIf(missing !== undefined)(suite, () => {
     await eventually(async () => expect(await page()).toContain('nginx:1.28'));
   });
 
-  it('and everything goes', async () => {
+  it('all objects are deleted', async () => {
     await s.ok`delete statefulset/db deployment/web service/web pvc/data-db-0 --timeout=60s`;
     await s.ok`wait pod --all --for=delete --timeout=60s`;
     await eventually(async () => expect(await s.ok`get pv -o name`).toBe(''));

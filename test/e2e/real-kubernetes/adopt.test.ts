@@ -88,13 +88,13 @@ describe.skipIf(missing !== undefined)(
       await rm(directory, { recursive: true, force: true });
     }, 600_000);
 
-    it('is refused by an installation, with the way on', async () => {
+    it('makes capstan install refuse and point to capstan adopt', async () => {
       const outcome = await capstan(['install', '--kubeconfig', kubeconfig]);
       expect(outcome.code).toBe(1);
       expect(outcome.stderr).toContain('capstan adopt');
     });
 
-    it('says what would be done, and that no machine is rolled', async () => {
+    it('reports what would be done and that no machine is replaced', async () => {
       const plan = JSON.parse(await adopt('--dry-run', '-o', 'json')) as Record<string, unknown>;
       expect(plan).toMatchObject({
         machinesRolled: 0,
@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)(
       expect(await uids()).toBe(machines);
     });
 
-    it('goes on where it was killed, touches nothing in the cloud and rolls no machine', async () => {
+    it('continues where it was killed, touches nothing in the cloud and replaces no machine', async () => {
       await cloud.operate('DELETE', '/requests');
       const script = process.env['CAPSTAN_PROGRAM'];
       const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)(
       expect(await changes()).toBe(0);
     });
 
-    it('stores all objects in the version of today', async () => {
+    it('stores all objects in the current version', async () => {
       // An older storage version with a stored object, as after an upgrade.
       const crd = JSON.parse(await run('get', 'crd', stored, '-o', 'json')) as {
         spec: { versions: { name: string }[] };
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)(
       await eventually(async () => expect(await storedVersions()).toBe('["v1beta2"]'), patienceMs);
     });
 
-    it('is given back as it was, and taken over again', async () => {
+    it('is handed back as it was and taken over again', async () => {
       await stop();
       await adopt('--release', '--yes');
       expect(await run('get', 'deployments', '-n', 'capi-system', '-o', 'jsonpath={.items[*].spec.replicas}')).toBe(
@@ -182,7 +182,7 @@ describe.skipIf(missing !== undefined)(
       expect(await uids()).toBe(machines);
     });
 
-    it('is deleted to the last resource, also those without our mark', async () => {
+    it("is deleted to the last resource, even those without Capstan's mark", async () => {
       await run('delete', 'cluster', 'vm-cluster', `--timeout=${patienceMs / 1000}s`);
       expect(await cloud.inventory()).toEqual(before);
       await stop();

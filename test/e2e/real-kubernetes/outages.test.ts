@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)(
       process.kill(pid, 'SIGCONT');
     };
 
-    it('has its cluster all the same', async () => {
+    it('creates its cluster in spite of the failures', async () => {
       const manifest = await readFile('examples/vm-cluster/cluster.yaml', 'utf8');
       await kubectlApply(
         kubernetes.kubeconfig,
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    it('has one owner of its clusters while a leader is paused, and when it wakes up', async () => {
+    it('has one owner of its clusters while a leader is paused and when it wakes up', async () => {
       const leader = await holder();
       await begin();
       const paused = pause(controllers[0]?.process.pid ?? 0, pauseMs);
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)(
       expect((await serverNames()).length).toBe(4);
     });
 
-    it('loses a namespace, and nothing stays in the cloud', async () => {
+    it('deletes a namespace, and nothing stays in the cloud', async () => {
       await run('delete', 'namespace', namespace, `--timeout=${patienceMs / 1000}s`);
       expect(await cloud.inventory()).toEqual(before);
     });

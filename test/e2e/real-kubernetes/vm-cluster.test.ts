@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)(
       await run('wait', 'cluster/vm-cluster', '--for=condition=Available', '--timeout=120s');
     });
 
-    it('is then left alone: no writes but those of the lease', async () => {
+    it('is left alone once it is Ready: no writes but those of the lease', async () => {
       const rest = async (): Promise<[Record<string, number>, number]> => {
         const { GET: _, PUT = 0, ...writes } = await first.requests();
         return [writes, PUT];
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)(
       }, patienceMs);
     });
 
-    it('is defaulted, checked and converted by the webhooks', async () => {
+    it('is defaulted, validated and converted by the webhooks', async () => {
       const plane = 'kcp/vm-cluster-control-plane';
       expect(await run('get', plane, '-o', 'jsonpath={.spec.rollout.strategy.type}')).toBe('RollingUpdate');
       const refused = await kubectl(['scale', plane, '--replicas=2'], { kubeconfig, directory });
@@ -135,12 +135,12 @@ describe.skipIf(missing !== undefined)(
       expect(JSON.parse(await run('get', plane, '-o', 'jsonpath={.spec}'))).toEqual(JSON.parse(spec));
     });
 
-    it('scales', async () => {
+    it('scales its control plane and workers', async () => {
       await run('scale', 'machinedeployment/vm-cluster-md-0', '--replicas=3');
       await readyNodes(4, 'v1.33.6');
     });
 
-    it('goes on under another instance when the one that leads dies', async () => {
+    it('continues under another instance when the leader dies', async () => {
       const [port] = await freePorts(2);
       second = await startController({ kubeconfig, port: port! });
       expect(await second.readiness()).toEqual({ code: 200, body: 'ok' });
@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)(
       await readyNodes(2, newVersion);
     });
 
-    it('is deleted to the last resource, and what others brought stays', async () => {
+    it('is deleted to the last resource and keeps what others brought', async () => {
       await run('delete', 'cluster', 'vm-cluster', '--timeout=180s');
       expect(await cloud.inventory()).toEqual(before);
       // The garbage collector deletes templates with their cluster.
@@ -186,11 +186,11 @@ describe.skipIf(missing !== undefined)(
       expect(await run('get', 'secrets', '-l', 'cluster.x-k8s.io/cluster-name=vm-cluster', '-o', 'name')).toBe('');
     });
 
-    it('was managed without a right too few', () => {
+    it('was managed without a missing permission', () => {
       for (const { process } of [first, second]) expect(process.stderr()).not.toMatch(/forbidden/i);
     });
 
-    it('leaves no webhook configuration behind, and the lease to whoever wants it', async () => {
+    it('leaves no webhook configuration behind and releases the lease', async () => {
       const { code } = await second.process.stop('SIGINT');
       expect(code).toBe(0);
       expect(

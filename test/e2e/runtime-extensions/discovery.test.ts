@@ -48,7 +48,7 @@ spec:
     expect(handlers.stdout.split(' ')).toContain('before-cluster-delete.hooks');
   });
 
-  it('one that cannot be asked, or is wrong, says why', async () => {
+  it('an ExtensionConfig that is unreachable or wrong says why', async () => {
     const config = (name: string, url: string): string =>
       JSON.stringify({
         apiVersion: 'runtime.cluster.x-k8s.io/v1beta2',

@@ -106,7 +106,7 @@ async function whoAmI(client: WireClient, headers: [string, string][] = []): Pro
   return (await sendJson(client, 'POST', path, review, headers)).value;
 }
 
-describe('without credentials that count', () => {
+describe('clients without valid credentials', () => {
   const paths = [
     '/',
     '/api/v1/namespaces',
@@ -132,7 +132,7 @@ describe('without credentials that count', () => {
     }
   }
 
-  it('nothing is told to a client with none', () => expectRefused(nobody()));
+  it('are refused when they have none', () => expectRefused(nobody()));
 
   it.each([
     ['is made up', 'Bearer not-a-token'],
@@ -140,17 +140,17 @@ describe('without credentials that count', () => {
     ['claims to need no signature', `Bearer ${unsigned({ sub: 'system:serviceaccount:kube-system:default' })}`],
     ['is empty', 'Bearer '],
     ['is a password', `Basic ${Buffer.from('admin:admin').toString('base64')}`],
-  ])('nothing is told to a client whose token %s', (_what, authorization) =>
+  ])('are refused when their token %s', (_what, authorization) =>
     expectRefused(nobody(), [['authorization', authorization]]),
   );
 
-  it('nothing is told to a certificate of another authority, whatever it claims', async () => {
+  it('are refused with a certificate of another authority, whatever it claims', async () => {
     const foreign = await createAuthority({ commonName: 'kubernetes', clock: systemClock });
     const organizations = ['system:masters'];
     await expectRefused(await certificateFor('kubernetes-admin', { authority: foreign, organizations }));
   });
 
-  it('nothing is told to a certificate that has ended', async () => {
+  it('are refused with an expired certificate', async () => {
     const longAgo = { ...systemClock, now: () => Date.now() - 48 * 3600_000 };
     await expectRefused(
       await certificateFor('kubernetes-admin', {
@@ -161,7 +161,7 @@ describe('without credentials that count', () => {
     );
   });
 
-  it('a request from a proxy in between is not believed', () =>
+  it('are refused with the headers of a proxy', () =>
     expectRefused(nobody(), [
       ['x-remote-user', 'kubernetes-admin'],
       ['x-remote-group', 'system:masters'],
@@ -169,7 +169,7 @@ describe('without credentials that count', () => {
       ['impersonate-group', 'system:masters'],
     ]));
 
-  it('a bad token is not covered up by a good certificate of somebody', async () => {
+  it('get 200 or 401 for a bad token beside a valid certificate', async () => {
     const { status } = await sendJson(admin, 'GET', '/api/v1/namespaces', undefined, [
       ['authorization', 'Bearer nonsense'],
     ]);
@@ -222,7 +222,7 @@ describe('roles', () => {
     }
   });
 
-  it.each(expectations)('%s: %s %s is allowed: %s', async (role, method, path, allowed) => {
+  it.each(expectations)('of %s: %s %s is allowed: %s', async (role, method, path, allowed) => {
     const name = `made-by-${createHash('md5')
       .update(role + method + path)
       .digest('hex')
@@ -241,13 +241,13 @@ describe('roles', () => {
     expect(value.message).toContain(`User "${role}-er" cannot`);
   });
 
-  it('what is forbidden was not done', async () => {
+  it('leave no trace of forbidden requests', async () => {
     const { value } = await sendJson(admin, 'GET', '/api/v1/configmaps?fieldSelector=metadata.namespace=default');
     expect(value.items.filter(({ metadata }: JsonAnswer) => metadata.name.startsWith('made-by-'))).toEqual([]);
     expect((await sendJson(admin, 'GET', `/api/v1/namespaces/${namespace}`)).value.status.phase).toBe('Active');
   });
 
-  it('nobody gives away more than he has', async () => {
+  it('let nobody grant more than they have', async () => {
     const manager = connected(await certificateFor('role-manager'));
     // All verbs except escalate and bind, which bypass the rule under test.
     const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
@@ -292,7 +292,7 @@ describe('roles', () => {
 });
 
 describe('impersonation', () => {
-  it('shows an administrator what another sees', async () => {
+  it('shows an administrator what another user sees', async () => {
     const as: [string, string][] = [
       ['impersonate-user', 'jane'],
       ['impersonate-group', 'devs'],
@@ -307,7 +307,7 @@ describe('impersonation', () => {
     expect((await sendJson(admin, 'GET', `${inNamespace}/secrets`, undefined, as)).status).toBe(403);
   });
 
-  it('is refused to those who may not', async () => {
+  it('is refused to users without the right', async () => {
     const jane = connected(await certificateFor('jane'));
     for (const headers of [
       [['impersonate-user', 'kubernetes-admin']],
@@ -325,7 +325,7 @@ describe('impersonation', () => {
 });
 
 describe('service accounts', () => {
-  it('are known by the tokens they ask for, and only while they exist', async () => {
+  it('are authenticated by their tokens, and only while they exist', async () => {
     await create(`${inNamespace}/serviceaccounts`, {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -359,7 +359,7 @@ describe('service accounts', () => {
     await eventually(async () => expect((await sendJson(robot, 'GET', '/api')).status).toBe(401));
   });
 
-  it('get no token for another audience that works here', async () => {
+  it('get no token for another audience accepted here', async () => {
     await create(`${inNamespace}/serviceaccounts`, {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -376,7 +376,7 @@ describe('service accounts', () => {
   });
 });
 
-describe('on disk', () => {
+describe('secrets on disk and in logs', () => {
   let token: string;
 
   beforeAll(async () => {
@@ -424,7 +424,7 @@ describe('on disk', () => {
     ];
   }
 
-  it('no Secret can be read in the data directory, before and after a restart', async () => {
+  it('are unreadable in the data directory, before and after a restart', async () => {
     const search = async (): Promise<string[]> => {
       const found: string[] = [];
       for (const file of await files(server.dataDirectory)) {
@@ -447,7 +447,7 @@ describe('on disk', () => {
     expect(store.includes('to-be-found-in-the-clear')).toBe(true);
   });
 
-  it('a backup holds no readable Secret', async () => {
+  it('are unreadable in a backup', async () => {
     const file = join(directory, 'backup');
     const outcome = await program.run('backup', '--kubeconfig', server.kubeconfig, file);
     expect(outcome.code, outcome.stderr).toBe(0);
@@ -456,7 +456,7 @@ describe('on disk', () => {
     for (const form of forms(plaintext)) expect(content.includes(form)).toBe(false);
   });
 
-  it('the audit log tells who did what, and no bodies or tokens', async () => {
+  it('are absent from the audit log, which tells who did what without bodies or tokens', async () => {
     const log = await readFile(join(directory, 'audit.log'), 'utf8');
     const events = log
       .trim()
@@ -474,12 +474,12 @@ describe('on disk', () => {
     for (const form of [...forms(plaintext), token]) expect(log.includes(form), form).toBe(false);
   });
 
-  it('what the program prints holds no Secrets, tokens or keys', () => {
+  it('are absent from the output of the program, as are tokens and keys', () => {
     const printed = server.process.stdout() + server.process.stderr();
     for (const form of [...forms(plaintext), token, 'PRIVATE KEY']) expect(printed.includes(form), form).toBe(false);
   });
 
-  it('keys, credentials and data are for their owner only', async () => {
+  it('are readable by their owner only, as are keys, credentials and data', async () => {
     const mode = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
     expect(await mode(server.dataDirectory)).toBe('700');
     expect(await mode(join(server.dataDirectory, 'store'))).toBe('700');
@@ -492,8 +492,8 @@ describe('on disk', () => {
   });
 });
 
-describe('the network', () => {
-  it('is the loopback alone unless told otherwise', async () => {
+describe('the listening network', () => {
+  it('is the loopback alone unless configured otherwise', async () => {
     const { stdout } = await program.run('up', '--help');
     expect(stdout).toContain('"127.0.0.1:6443"');
     const outside = Object.values(networkInterfaces())

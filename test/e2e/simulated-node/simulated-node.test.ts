@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined).each(targets())(
     const again = (): Promise<RunningProcess> =>
       startSimulatedNode({ kubeconfig: target.kubeconfig, directory: data, name });
 
-    it('registers a node that says what it is', async () => {
+    it('registers a node with its properties', async () => {
       await eventually(async () => expect(await ready(`node/${name}`)).toBe('True'), patienceMs);
       expect(await kubectl('get', 'nodes', '-l', 'capstan.dev/simulated=true', '-o', 'name')).toContain(`node/${name}`);
       const lease = ['-n', 'kube-node-lease', 'get', 'lease', name, '-o', 'jsonpath={.spec.leaseDurationSeconds}'];
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined).each(targets())(
       );
     });
 
-    it('runs a Pod, and gives its Service an address', async () => {
+    it('runs a Pod and gives its Service an address', async () => {
       await kubectlApply(target.kubeconfig, directory, manifest);
       await eventually(async () => expect(await ready('pod/node-test')).toBe('True'), patienceMs);
       await eventually(async () => {
@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined).each(targets())(
       }, patienceMs);
     });
 
-    it('refuses to be the same node twice, and to be a node that is real', async () => {
+    it('refuses to be the same node twice or a node that is real', async () => {
       const at = ['node', '--simulated', '--kubeconfig', target.kubeconfig];
       const same = await capstan([...at, '--name', name, '--data-dir', data]);
       expect(same.code).toBe(1);
@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined).each(targets())(
       }
     });
 
-    it('is killed, and goes on with the same Pod', async () => {
+    it('continues with the same Pod after it was killed', async () => {
       const uid = await kubectl('get', 'pod', 'node-test', '-o', 'jsonpath={.metadata.uid} {.status.podIP}');
       const address = await kubectl('get', 'svc', 'node-test', '-o', 'jsonpath={.status.loadBalancer.ingress[0].ip}');
       await node.stop('SIGKILL');
@@ -120,14 +120,14 @@ describe.skipIf(missing !== undefined).each(targets())(
       );
     });
 
-    it('is NotReady when it is stopped with Pods, and comes back', async () => {
+    it('is NotReady when stopped with Pods, and comes back', async () => {
       expect((await node.stop('SIGTERM')).code).toBe(0);
       expect(await ready(`node/${name}`)).toBe('False');
       node = await again();
       await eventually(async () => expect(await ready(`node/${name}`)).toBe('True'), patienceMs);
     });
 
-    it('says that nobody schedules, where nobody does', async () => {
+    it('reports when there is no scheduler', async () => {
       const waiting = `apiVersion: v1
 kind: Pod
 metadata: {name: node-test-waiting}
@@ -143,7 +143,7 @@ spec: {schedulerName: nobody, containers: [{name: c, image: i}]}
       }
     });
 
-    it('is gone when it is stopped without Pods', async () => {
+    it('deletes the node when stopped without Pods', async () => {
       await kubectl('delete', 'pod', 'node-test', '--timeout=60s');
       expect((await node.stop('SIGTERM')).code).toBe(0);
       expect(await kubectl('get', 'nodes', '-o', 'name')).not.toContain(name);
@@ -153,13 +153,13 @@ spec: {schedulerName: nobody, containers: [{name: c, image: i}]}
 );
 
 describe('capstan node', () => {
-  it('without --simulated says what it cannot do', async () => {
+  it('explains without --simulated what it cannot do', async () => {
     const outcome = await capstan(['node']);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(/runs simulated nodes only: real machines cannot be joined/);
   });
 
-  it('prints what --install brings', async () => {
+  it('prints what --install installs', async () => {
     const { stdout, code } = await capstan(['node', '--simulated', '--install', '--dry-run']);
     expect(code).toBe(0);
     expect(stdout.match(/^kind: .*/gm)).toEqual(

@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(`cluster stacks${missing ? ` (${missing})
     server.push('kaas/stacks', tag, layers, { artifactType: 'application/vnd.clusterstack.release' });
   }
 
-  it('that are built in become releases and classes, in any namespace', async () => {
+  it('become releases and classes in any namespace when they are built in', async () => {
     for (const namespace of ['cluster', 'other']) {
       await run('create', 'namespace', namespace);
       const spec = 'name: hosted-control-plane, kubernetesVersion: "1.33", autoSubscribe: false, versions: [v1]';
@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)(`cluster stacks${missing ? ` (${missing})
     });
   });
 
-  it('hold Clusters to the version of their release, and stay while one uses them', async () => {
+  it('hold Clusters to the version of their release and stay while one uses them', async () => {
     const name = 'openstack-hosted-control-plane-1-33-v1';
     await writeFile(
       join(folder, 'c.yaml'),
@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)(`cluster stacks${missing ? ` (${missing})
     expect(await apply(plain)).toContain('created');
   });
 
-  it('from a registry: the newest is subscribed to, numbers are numbers, bad tags are told, unused ones go', async () => {
+  it('from a registry follow the newest, sort numerically, report bad tags and drop unused ones', async () => {
     await apply(stack('cluster', 'own', 'name: own-stack, kubernetesVersion: "1.33", versions: [v2]'));
     await eventually(async () => {
       const ready = await run('get', 'csk', '-n', 'cluster', 'own', '-o', 'jsonpath={.status.usableVersions}');
@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined)(`cluster stacks${missing ? ` (${missing})
     });
   });
 
-  it('from a directory, in the custom channel, with a dot in the class and a dash in the release', async () => {
+  it('from a directory work in the custom channel, with a dot in the class and a dash in the release', async () => {
     const spec =
       'name: own-stack, kubernetesVersion: "1.33", channel: custom, versions: [v0-sha.abc], autoSubscribe: false';
     await apply(stack('other', 'own-custom', spec));
@@ -164,7 +164,7 @@ describe.skipIf(missing !== undefined)(`cluster stacks${missing ? ` (${missing})
     expect(await names('openstackclustertemplates', 'other')).toContain('openstack-own-stack-1-33-v0-sha.abc-cluster');
   });
 
-  it('say what is wrong with a release, a version and a reference', async () => {
+  it('report errors of a release, a version and a reference', async () => {
     await apply(
       stack('other', 'gone', 'name: own-stack, kubernetesVersion: "1.32", versions: [v7], autoSubscribe: false'),
     );

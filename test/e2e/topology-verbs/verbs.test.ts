@@ -196,7 +196,7 @@ describe.skipIf(missing !== undefined)(`editing a topology${missing ? ` (${missi
     expect(again).toBe('cluster/demo: machineDeployment md-1 replicas unchanged\n');
   });
 
-  it('capstan set variable sets, adds and takes away single variables and overrides', async () => {
+  it('capstan set variable sets, adds and removes single variables and overrides', async () => {
     const lines = await capstanOk(
       on('set', 'variable', 'demo', 'imageName=22.04', 'dnsNameservers=["9.9.9.9"]', 'controlPlaneReplicas=3'),
     );
@@ -265,7 +265,7 @@ describe.skipIf(missing !== undefined)(`editing a topology${missing ? ` (${missi
       1,
       'there is no cluster "none"',
     ],
-  ])('%s is refused in words', async (_, args, code, message) => {
+  ])('%s is refused with an explanation', async (_, args, code, message) => {
     const outcome = await capstan(on(...args));
     expect([outcome.code, outcome.stdout]).toEqual([code, '']);
     expect(outcome.stderr).toContain(message);

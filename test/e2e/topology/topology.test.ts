@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)(`a cluster made from a ClusterClass${miss
   });
   afterAll(() => house?.stop());
 
-  it('is applied as the example says, and its nodes become Ready', async () => {
+  it('has Ready nodes after it is applied as the example says', async () => {
     const text = await capstanOk(on('apply', '-f', 'examples/cluster-class'));
     expect(text.split('\n')).toContain(`cluster.cluster.x-k8s.io/${name} created`);
     await eventually(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(`a cluster made from a ClusterClass${miss
     expect(await house.kubectl('get', 'cc')).toMatch(/machines +True/);
   });
 
-  it('rolls its workers when a variable changes, and leaves no template behind', async () => {
+  it('replaces its workers when a variable changes and leaves no template behind', async () => {
     const before = await templates();
     expect(before).toHaveLength(2);
     await patch([{ op: 'replace', path: '/spec/topology/variables/0/value', value: 'm1.medium' }]);
@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)(`a cluster made from a ClusterClass${miss
     await readyNodes(house, name, 2);
   });
 
-  it('is upgraded: the control plane, then the workers', async () => {
+  it('upgrades the control plane, then the workers', async () => {
     await patch([{ op: 'replace', path: '/spec/topology/version', value: 'v1.34.2' }]);
     await eventually(async () => expect(await machineVersions()).toEqual(['v1.34.2', 'v1.34.2']), 180_000);
     await reconciled('120s');

@@ -31,7 +31,7 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
     return found;
   };
 
-  it('is applied as the example says, and its nodes become Ready', async () => {
+  it('has Ready nodes after it is applied as the example says', async () => {
     await capstanOk(on('apply', '-f', 'examples/vm-cluster-rke2'));
     await eventually(async () => {
       await house.workload(name);
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
     for (const id of ids.split(' ')) expect(id).toMatch(/^openstack:\/\/\//);
   });
 
-  it('is available in the words of both versions', async () => {
+  it('is Available in the conditions of both versions', async () => {
     await house.kubectl('wait', '--for=condition=Available', `cluster/${name}`, '--timeout=60s');
     await house.kubectl('wait', '--for=condition=Available', `rke2controlplane/${name}`, '--timeout=60s');
     const old = JSON.parse(
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
     expect(old.spec.machineTemplate.infrastructureRef).toMatchObject({ name: `${name}-server` });
   });
 
-  it('serves registrations at its load balancer, whose health is asked of the API', async () => {
+  it('serves registrations at its load balancer, whose monitor checks the API', async () => {
     const { loadBalancer } = house.cloud.openstack;
     const ports = new Map<number, number[]>();
     for await (const pool of loadBalancer.pools.list({})) {
@@ -72,7 +72,7 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
     expect(await servers(3)).toHaveLength(3);
   });
 
-  it('is upgraded server by server, and then its agents', async () => {
+  it('upgrades server by server, and then its agents', async () => {
     const version = 'v1.34.2+rke2r1';
     const patch = (spec: object): string => JSON.stringify({ spec });
     await house.kubectl('patch', 'rke2controlplane', name, '--type=merge', '-p', patch({ version }));
@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
     }, 60_000);
   });
 
-  it('gets another server for one that a health check gives up', async () => {
+  it('replaces a server that a health check gives up', async () => {
     await house.kubectl('apply', '-f', 'test/e2e/vm-cluster/rke2-health-check.yaml');
     const list = async (): Promise<string[]> => {
       const text = await house.kubectl('get', 'machines', '-l', 'cluster.x-k8s.io/control-plane', '-o', 'name');
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(`a cluster of rke2 on machines${missing ?
     await readyNodes(house, name, 5, 100_000);
   });
 
-  it('is deleted to the last resource, and what others brought stays', async () => {
+  it('is deleted to the last resource and keeps what others brought', async () => {
     const outcome = await capstan(on('delete', '-f', 'examples/vm-cluster-rke2', '--timeout', '180s'));
     expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
     expect(await house.cloud.inventory()).toEqual(house.before);

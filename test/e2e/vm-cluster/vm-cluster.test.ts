@@ -14,7 +14,7 @@ describe.skipIf(missing !== undefined)(`a cluster on machines${missing ? ` (${mi
   });
   afterAll(() => house?.stop());
 
-  it('is applied as the example says, and its nodes become Ready', async () => {
+  it('has Ready nodes after it is applied as the example says', async () => {
     const text = await capstanOk(on('apply', '-f', 'examples/vm-cluster'));
     expect(text.split('\n')).toContain('cluster.cluster.x-k8s.io/vm-cluster created');
     await eventually(async () => {
@@ -39,7 +39,7 @@ describe.skipIf(missing !== undefined)(`a cluster on machines${missing ? ` (${mi
     expect(node?.metadata.labels).toHaveProperty(['topology.kubernetes.io/zone']);
   });
 
-  it('describes itself as one tree, all of it ready', async () => {
+  it('is described as one tree, all of it ready', async () => {
     await eventually(async () => {
       const text = await capstanOk(on('describe', 'cluster', 'vm-cluster'));
       const lines = text.trimEnd().split('\n');
@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)(`a cluster on machines${missing ? ` (${mi
     ).toEqual([]);
   });
 
-  it('is deleted to the last resource, and what others brought stays', async () => {
+  it('is deleted to the last resource and keeps what others brought', async () => {
     const outcome = await capstan(on('delete', '-f', 'examples/vm-cluster', '--timeout', '120s'));
     // Most objects of the files were deleted with the cluster, which is not an error.
     expect(outcome, outcome.stderr).toMatchObject({ code: 0 });

@@ -37,19 +37,23 @@ const steps: readonly (readonly [string, (life: Life) => Promise<void>])[] = [
 
 describe.skipIf(missing !== undefined)(`a whole life${missing ? ` (${missing})` : ''}`, () => {
   // The tests mostly wait, so running both in parallel takes hardly longer than one.
-  it.concurrent.each(forms)('in the form of $form', { timeout: 4 * patienceMs }, async ({ file, cluster, workers }) => {
-    const house = await openHouse();
-    try {
-      const life = { house, cluster, workers, manifest: beginWith(await readFile(file, 'utf8'), versions) };
-      for (const [name, step] of steps) {
-        await step(life).catch((cause: unknown) => {
-          throw new Error(`${cluster} ${name}: ${String(cause)}`, { cause });
-        });
+  it.concurrent.each(forms)(
+    'passes every step with $form',
+    { timeout: 4 * patienceMs },
+    async ({ file, cluster, workers }) => {
+      const house = await openHouse();
+      try {
+        const life = { house, cluster, workers, manifest: beginWith(await readFile(file, 'utf8'), versions) };
+        for (const [name, step] of steps) {
+          await step(life).catch((cause: unknown) => {
+            throw new Error(`${cluster} ${name}: ${String(cause)}`, { cause });
+          });
+        }
+      } finally {
+        await house.stop();
       }
-    } finally {
-      await house.stop();
-    }
-  });
+    },
+  );
 });
 
 async function comesUp(life: Life): Promise<void> {

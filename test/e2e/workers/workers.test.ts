@@ -62,14 +62,14 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
     }
   });
 
-  it('go on where one of them was killed, and make nothing twice', async () => {
+  it('continue after one of them was killed and create nothing twice', async () => {
     await eventually(async () => expect((await house.cloud.inventory()).servers.length).toBeGreaterThan(1), 60_000);
     const killed = pidOf('worker-1');
     process.kill(killed, 'SIGKILL');
     await eventually(async () => expect(pidOf('worker-1')).not.toBe(killed), 60_000);
   });
 
-  it('go on where one of them was stopped for longer than its lease, and make nothing twice', async () => {
+  it('continue after one of them was stopped for longer than its lease and create nothing twice', async () => {
     const stopped = pidOf('worker-2');
     process.kill(stopped, 'SIGSTOP');
     try {
@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)(`controllers in other processes${missing 
     await eventually(async () => expect(await house.cloud.inventory()).toEqual(house.before), 60_000);
   }, 300_000);
 
-  it('end with the main process, also when it is killed', async () => {
+  it('end with the main process, even if it is killed', async () => {
     const workers = [pidOf('worker-1'), pidOf('worker-2')];
     expect(workers.map(isAlive)).toEqual([true, true]);
     await house.capstan.end('SIGKILL');

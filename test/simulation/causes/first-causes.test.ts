@@ -6,8 +6,8 @@ import { wrongManifests } from './wrong-manifests.ts';
 import { wrongPlanes } from './wrong-planes.ts';
 
 // The faults are real: controllers, cloud and machines work, and only the named part is broken.
-describe('the first cause is named', () => {
-  describe('of what a user wrote wrong', () => {
+describe('the first cause of a fault', () => {
+  describe('in manifests of a user', () => {
     let system: System;
     beforeAll(async () => {
       system = await createSystem({ seed: 1 });
@@ -19,36 +19,45 @@ describe('the first cause is named', () => {
     });
     afterAll(() => system.stop());
 
-    it.each(wrongManifests.map((fault, index) => ({ ...fault, index })))('$what', async ({ index, ...fault }) => {
-      await expectAnswer(system, fault, desiredFor(fault, index).name);
-    });
+    it.each(wrongManifests.map((fault, index) => ({ ...fault, index })))(
+      'is named: $what',
+      async ({ index, ...fault }) => {
+        await expectAnswer(system, fault, desiredFor(fault, index).name);
+      },
+    );
   });
 
-  describe('of what a cloud and people do', () => {
+  describe('in clouds and by people', () => {
     let system: System;
     beforeAll(async () => {
       system = await createSystem({ seed: 2 });
     });
     afterAll(() => system.stop());
 
-    it.each(wrongClouds.map((fault, index) => ({ ...fault, index })))('$what', async ({ index, ...fault }) => {
-      await befall(system, fault, index);
-    });
+    it.each(wrongClouds.map((fault, index) => ({ ...fault, index })))(
+      'is named: $what',
+      async ({ index, ...fault }) => {
+        await befall(system, fault, index);
+      },
+    );
   });
 
-  describe('of control planes in Pods', () => {
+  describe('in control planes in Pods', () => {
     let system: System;
     beforeAll(async () => {
       system = await createSystem({ seed: 3, hosted: true });
     });
     afterAll(() => system.stop());
 
-    it.each(wrongPlanes.map((fault, index) => ({ ...fault, index })))('$what', async ({ index, ...fault }) => {
-      await befallPlane(system, fault, index);
-    });
+    it.each(wrongPlanes.map((fault, index) => ({ ...fault, index })))(
+      'is named: $what',
+      async ({ index, ...fault }) => {
+        await befallPlane(system, fault, index);
+      },
+    );
   });
 
-  it('for no fewer than forty faults', () => {
+  it('is tested for no fewer than forty faults', () => {
     const all = [...wrongManifests, ...wrongClouds, ...wrongPlanes].map(({ what }) => what);
     expect(all.length).toBeGreaterThanOrEqual(40);
   });

@@ -21,7 +21,7 @@ describe('a K0sWorkerConfig', () => {
     { provisioner: { type: 'ignition', ignition } },
     { provisioner: { type: 'powershell', platform: 'windows' } },
     { downloadURL: 'oci://registry.example.org/k0s:v1' },
-  ])('may say %j', (spec) => {
+  ])('accepts %j', (spec) => {
     expect(refused(spec)).toEqual([]);
   });
 
@@ -51,11 +51,11 @@ describe('a K0sWorkerConfig', () => {
       { downloadURL: 'k0s' },
       'spec.downloadURL: Invalid value: "k0s": must be a URL that begins with https://, http:// or oci://',
     ],
-  ])('may not say %j', (spec, problem) => {
+  ])('refuses %j', (spec, problem) => {
     expect(refused(spec)).toEqual([problem]);
   });
 
-  it('is held to the same as a template', () => {
+  it('applies the same checks to a K0sWorkerConfigTemplate', () => {
     expect(created(make('K0sWorkerConfigTemplate', { template: { spec: { version: 'x' } } }))).toHaveLength(1);
   });
 });

@@ -18,7 +18,7 @@ describe('a HostedControlPlane', () => {
     { oidcProviders: { 'https://id.example.org': { audiences: ['a'], claimMappings: { username } } } },
     { deployment: { apiServer: { mounts: { x: { path: '/x', secret: { secretName: 's' } } } } } },
     { deployment: { apiServer: { audit: { policy: { rules: [] } } } } },
-  ])('may say %j', (spec) => {
+  ])('accepts %j', (spec) => {
     const object = defaulted(plane(spec));
     expect(refusedBySchema(object)).toEqual([]);
     expect(created(object)).toEqual([]);
@@ -61,17 +61,17 @@ describe('a HostedControlPlane', () => {
       { deployment: { apiServer: { audit: { policy: { kind: 'Policy' } } } } },
       'spec.deployment.apiServer.audit.policy.rules: Required value',
     ],
-  ])('may not say %j', (spec, problem) => {
+  ])('refuses %j', (spec, problem) => {
     expect(created(plane(spec))).toEqual([problem]);
   });
 
-  it('can do without a Gateway, as stacks say it too: with a namespace and no name', () => {
+  it('accepts no Gateway, an empty one, and one with a namespace and no name as stacks write it', () => {
     expect(refusedBySchema(make('HostedControlPlane', { version: 'v1.33.4' }))).toEqual([]);
     expect(refusedBySchema(plane({ gateway: {} }))).toEqual([]);
     expect(refusedBySchema(plane({ gateway: { name: '', namespace: 'default' } }))).toEqual([]);
   });
 
-  it('never shrinks and never goes back', () => {
+  it('refuses a smaller etcd volume and an older version', () => {
     const size = (volumeSize: string): JsonObject => ({ etcd: { volumeSize } });
     expect(updated(plane(size('4Gi')), plane(size('2Gi')))).toEqual([]);
     expect(updated(plane(size('1Gi')), plane(size('2Gi')))).toEqual([
@@ -81,7 +81,7 @@ describe('a HostedControlPlane', () => {
   });
 });
 
-it('a template takes what stacks write', () => {
+it('HostedControlPlaneTemplate accepts what stacks write', () => {
   const template = make('HostedControlPlaneTemplate', {
     template: { spec: { gateway, replicas: 3, apiServer: { certSANs: ['a.example.org'] } } },
   });

@@ -23,7 +23,7 @@ describe('a K0smotronControlPlane', () => {
     { version, storage: { type: 'kine', kine: { dataSourceSecretName: 'db' } } },
     { version, k0sConfig: { spec: { api: { sans: ['example.org'] }, network: { podCIDR: '10.0.0.0/8' } } } },
     { version, patches: [{ target: { kind: 'Service', component: 'x' }, patch: { type: 'merge', content: 'a: 1' } }] },
-  ])('may say %j', (spec) => {
+  ])('accepts %j', (spec) => {
     expect(refused(spec)).toEqual([]);
   });
 
@@ -83,29 +83,29 @@ describe('a K0smotronControlPlane', () => {
       { version, patches: [{ target: { kind: 'Service', component: 'x' }, patch: { type: 'json', content: 'a: 1' } }] },
       'spec.patches[0].patch.content: Invalid value: "a: 1": must be a list of operations as in RFC 6902',
     ],
-  ])('may not say %j', (spec, problem) => {
+  ])('refuses %j', (spec, problem) => {
     expect(refused(spec)).toEqual([problem]);
   });
 });
 
-describe('its configuration of k0s', () => {
+describe('the k0s configuration of a K0smotronControlPlane', () => {
   const config = (spec: JsonObject): string[] => refused({ version, k0sConfig: { spec } });
 
-  it('must be one of k0s', () => {
+  it('is refused unless it is a ClusterConfig of k0s', () => {
     expect(refused({ version, k0sConfig: { apiVersion: 'v1', kind: 'ConfigMap' } })).toEqual([
       'spec.k0sConfig.apiVersion: Unsupported value: "v1": supported values: "k0s.k0sproject.io/v1beta1"',
       'spec.k0sConfig.kind: Unsupported value: "ConfigMap": supported values: "ClusterConfig"',
     ]);
   });
 
-  it('cannot name ranges and names that are none', () => {
+  it('is refused with invalid ranges and invalid certificate names', () => {
     expect(config({ network: { podCIDR: '10.0.0.0' }, api: { sans: ['a b'] } })).toEqual([
       'spec.k0sConfig.spec.api.sans[0]: Invalid value: "a b": must be a DNS name or an IP address',
       'spec.k0sConfig.spec.network.podCIDR: Invalid value: "10.0.0.0": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
     ]);
   });
 
-  it('has charts that can be installed', () => {
+  it('is refused with charts that cannot be installed', () => {
     const charts = [
       { name: 'a', chartname: 'r/a', namespace: 'x', values: 'a: [1' },
       { name: 'a', chartname: '', namespace: 'x', values: 'text' },
@@ -122,18 +122,18 @@ describe('its configuration of k0s', () => {
     expect(problems[4]).toMatch(/charts\[2\]\.values: .*must be a text with YAML in it/);
   });
 
-  it.each(['api', 'network', 'extensions'])('has an object for %s', (name) => {
+  it.each(['api', 'network', 'extensions'])('is refused when %s is not an object', (name) => {
     expect(config({ [name]: 'text' })).toEqual([
       `spec.k0sConfig.spec.${name}: Invalid value: "text": must be an object`,
     ]);
   });
 });
 
-describe('a change of a K0smotronControlPlane', () => {
+describe('an update of a K0smotronControlPlane', () => {
   const change = (spec: JsonObject, old: JsonObject, status?: JsonObject): string[] =>
     updated(plane(spec, status), plane(old, status));
 
-  it('goes up one minor version, wherever the version stands', () => {
+  it('may go up one minor version, whether version or image names it', () => {
     const image = 'k0s:v1.32.6-k0s.0';
     expect(change({ version: 'v1.33.0' }, { image }, { version: 'v1.32.6+k0s.0' })).toEqual([]);
     expect(change({ version: 'v1.34.0' }, { image })).toEqual([
@@ -144,7 +144,7 @@ describe('a change of a K0smotronControlPlane', () => {
     ]);
   });
 
-  it('leaves the data where they are', () => {
+  it('is refused when it changes the storage type, or the replicas with nats storage', () => {
     expect(change({ version, storage: { type: 'nats' } }, { version })).toEqual([
       'spec.storage.type: Forbidden: cannot be changed from etcd: the data would stay behind',
     ]);
@@ -154,7 +154,7 @@ describe('a change of a K0smotronControlPlane', () => {
     ]);
   });
 
-  it('of labels is always possible', () => {
+  it('is accepted when only labels change', () => {
     expect(change({ version: 'broken' }, { version: 'broken' })).toEqual([]);
   });
 });
@@ -169,11 +169,11 @@ it.each<[JsonObject, string[]]>([
     { image: 'k0s:v1.31.0-k0s.0', version },
     ['spec.image: the tag v1.31.0-k0s.0 is not used, because spec.version says v1.32.6+k0s.0'],
   ],
-])('%j is accepted with the warnings %j', (spec, warnings) => {
+])('%j is accepted by K0smotronControlPlane with the warnings %j', (spec, warnings) => {
   expect(strategyOf('K0smotronControlPlane').warnings!(plane(spec))).toEqual(warnings);
 });
 
-it('a template is held to the same', () => {
+it('K0smotronControlPlaneTemplate refuses what K0smotronControlPlane refuses', () => {
   const template = { template: { spec: { version: 'latest' } } };
   expect(created(make('K0smotronControlPlaneTemplate', template))).toEqual([
     'spec.template.spec.version: Invalid value: "latest": must be a version of k0s, e.g. v1.32.6+k0s.0',
@@ -181,13 +181,13 @@ it('a template is held to the same', () => {
 });
 
 describe('a JoinTokenRequest', () => {
-  it('names a duration', () => {
+  it('is refused when expiry is not a duration', () => {
     expect(created(make('JoinTokenRequest', { clusterName: 'c', expiry: 'soon' }))).toEqual([
       'spec.expiry: Invalid value: "soon": must be a duration, e.g. 24h or 90m',
     ]);
   });
 
-  it('stays with its cluster', () => {
+  it('refuses a change of spec.clusterName', () => {
     const request = (clusterName: string): UnstructuredObject => make('JoinTokenRequest', { clusterName });
     expect(updated(request('b'), request('a'))).toEqual([
       'spec.clusterName: Forbidden: cannot be changed: the token belongs to its cluster',

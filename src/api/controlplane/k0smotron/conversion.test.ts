@@ -21,7 +21,7 @@ const up = (spec: JsonObject): unknown => convert(k0smotronControlPlaneKind, 'v1
 const down = (spec: JsonObject): unknown => convert(k0smotronControlPlaneKind, 'v1beta2', 'v1beta1', { spec }).spec;
 
 describe('a K0smotronControlPlane of v1beta1', () => {
-  it('says what keeps the data without naming the type', () => {
+  it('gets its storage type from the fields that are set', () => {
     expect(up({ etcd: { image: 'etcd' } })).toEqual({ storage: { type: 'etcd', etcd: { image: 'etcd' } } });
     expect(up({ etcd: { image: 'etcd' }, kineDataSourceURL: 'mysql://' })).toEqual({
       storage: { type: 'kine', etcd: { image: 'etcd' }, kine: { dataSourceURL: 'mysql://' } },
@@ -29,13 +29,13 @@ describe('a K0smotronControlPlane of v1beta1', () => {
     expect(up({ replicas: 3 })).toEqual({ replicas: 3 });
   });
 
-  it('does not show a database that is not in use', () => {
+  it('shows a data source only when the storage type is kine', () => {
     const kine = { dataSourceURL: 'mysql://' };
     expect(down({ storage: { type: 'etcd', kine } })).toEqual({});
     expect(down({ storage: { type: 'kine', kine } })).toEqual({ kineDataSourceURL: 'mysql://' });
   });
 
-  it('calls flags and the other cluster by other names', () => {
+  it('renames the control plane flags and the reference to the hosting cluster', () => {
     const kubeconfigRef = { name: 'k', namespace: 'n' };
     const old = { controllerPlaneFlags: ['--debug'], kubeconfigRef };
     expect(up(old)).toEqual({ controlPlaneFlags: ['--debug'], remoteHostCluster: { kubeconfigRef } });
@@ -46,7 +46,7 @@ describe('a K0smotronControlPlane of v1beta1', () => {
     expect(up({ service })).toEqual({ service });
   });
 
-  it('shows the state of v1beta2 in its own words', () => {
+  it('shows the v1beta2 status in v1beta1 fields', () => {
     const condition = (type: string, status: string): JsonObject => ({
       type,
       status,
@@ -73,7 +73,7 @@ describe('a K0smotronControlPlane of v1beta1', () => {
     });
   });
 
-  it('needs no annotation for what both versions can say, defaults included', () => {
+  it('gets no conversion annotation for what both versions can express, defaults included', () => {
     const etcd = { image: 'quay.io/k0sproject/etcd:v3.7.1', persistence: { size: '1Gi' }, autoDeletePVCs: false };
     const spec = { replicas: 1, etcd, persistence: { type: 'emptyDir', autoDeletePVCs: false } };
     const { default: status } = k0smotronControlPlaneKind.definition.versions[1]!.schema.properties!['status']!;
@@ -83,7 +83,7 @@ describe('a K0smotronControlPlane of v1beta1', () => {
 });
 
 describe('a K0sWorkerConfig of v1beta1', () => {
-  it('means Ignition by configuring it', () => {
+  it('has the provisioner ignition in the hub when it configures Ignition', () => {
     const ignition = { variant: 'flatcar', version: '1.1.0' };
     const spec = { ignition, preStartCommands: ['a'], customUserDataRef: { secretRef: { name: 's', key: 'k' } } };
     const hub = {
@@ -94,14 +94,14 @@ describe('a K0sWorkerConfig of v1beta1', () => {
     expect(convert(k0sWorkerConfigKind, 'v1beta2', 'v1beta1', { spec: hub }).spec).toEqual(spec);
   });
 
-  it('is ready when its Secret exists', () => {
+  it('is ready when its bootstrap Secret was created', () => {
     const status = { initialization: { dataSecretCreated: true }, dataSecretName: 's' };
     const shown = convert(k0sWorkerConfigKind, 'v1beta2', 'v1beta1', { spec: {}, status });
     expect(shown['status']).toEqual({ ready: true, dataSecretName: 's' });
   });
 });
 
-it('a JoinTokenRequest of v1beta1 names a namespace, too', () => {
+it('JoinTokenRequest of v1beta1 keeps the namespace of clusterRef through the hub', () => {
   const spec = { clusterRef: { name: 'c', namespace: 'n' }, role: 'worker' };
   const stored = convert(joinTokenRequestKind, 'v1beta1', 'v1beta2', { spec });
   expect(stored.spec).toEqual({ clusterName: 'c', role: 'worker' });

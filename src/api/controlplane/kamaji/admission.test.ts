@@ -13,7 +13,7 @@ describe('a KamajiControlPlane', () => {
     { version, controlPlaneEndpoint: {} },
     { version, controlPlaneEndpoint: { host: '', port: 0 } },
     { version, network: { certSANs: ['a.example.org', '192.0.2.1'], ingress: { hostname: 'a.example.org:8443' } } },
-  ])('may say %j', (spec) => {
+  ])('accepts %j', (spec) => {
     const object = defaulted(plane(spec));
     expect(refusedBySchema(object)).toEqual([]);
     expect(created(object)).toEqual([]);
@@ -37,11 +37,11 @@ describe('a KamajiControlPlane', () => {
       { version, network: { ingress: { hostname: 'a' }, gateway: { name: 'g', namespace: 'n', hostname: 'a' } } },
       'spec.network.gateway: Forbidden: cannot be used together with ingress',
     ],
-  ])('may not say %j', (spec, problem) => {
+  ])('refuses %j', (spec, problem) => {
     expect(created(defaulted(plane(spec)))).toEqual([problem]);
   });
 
-  it('goes up one minor version at a time and never back', () => {
+  it('may go up one minor version at a time and never back', () => {
     const change = (wanted: string, running: string): string[] =>
       updated(plane({ version: wanted }), plane({ version }, { version: running }));
     expect(change('v1.34.0', 'v1.33.1')).toEqual([]);
@@ -60,13 +60,13 @@ describe('a TenantControlPlane', () => {
       }),
     );
 
-  it('is fine with its defaults', () => {
+  it('is accepted with its defaults', () => {
     const object = tenant({});
     expect(refusedBySchema(object)).toEqual([]);
     expect(created(object)).toEqual([]);
   });
 
-  it('has its DNS among its services', () => {
+  it('is refused with a DNS address outside of its Service ranges', () => {
     expect(created(tenant({ dnsServiceIPs: ['10.96.0.10'] }))).toEqual([]);
     expect(created(tenant({ dnsServiceIPs: ['10.97.0.10'] }))).toEqual([
       'spec.networkProfile.dnsServiceIPs[0]: Invalid value: "10.97.0.10": must lie in a service range: 10.96.0.0/16',
@@ -74,7 +74,7 @@ describe('a TenantControlPlane', () => {
     expect(created(tenant({ serviceCidrs: ['10.0.0.0/16', 'fd00::/108'], dnsServiceIPs: ['fd00::a'] }))).toEqual([]);
   });
 
-  it('needs an address and a port of the nodes to be reached by a node port', () => {
+  it('needs an address and a node port with a Service of type NodePort', () => {
     expect(created(tenant({ address: '192.0.2.1', port: 31443 }, 'NodePort'))).toEqual([]);
     expect(created(tenant({}, 'NodePort'))).toEqual([
       'spec.networkProfile.address: Required value: with a Service of type NodePort, an address of the nodes',
@@ -82,7 +82,7 @@ describe('a TenantControlPlane', () => {
     ]);
   });
 
-  it('is refused what upstream refuses by rules', () => {
+  it('is refused by the same schema rules as upstream', () => {
     expect(refusedBySchema(tenant({ loadBalancerClass: 'x' }, 'ClusterIP'))).toEqual([
       'spec: Invalid value: "object": LoadBalancerClass is supported only with LoadBalancer service type',
     ]);
@@ -101,13 +101,13 @@ describe('a DataStore', () => {
   const store = (spec: JsonObject): UnstructuredObject =>
     make('DataStore', { endpoints: ['etcd-0.etcd:2379'], ...spec });
 
-  it('of etcd has an authority that can sign, and a client', () => {
+  it('with driver etcd needs an authority and a client certificate', () => {
     expect(refusedBySchema(store({ driver: 'etcd', tlsConfig }))).toEqual([]);
     const { clientCertificate: _, ...authority } = tlsConfig;
     expect(refusedBySchema(store({ driver: 'etcd', tlsConfig: authority }))).not.toEqual([]);
   });
 
-  it('of SQL has a user or certificates', () => {
+  it('with an SQL driver needs basicAuth or tlsConfig', () => {
     expect(refusedBySchema(store({ driver: 'MySQL', basicAuth: { username: content, password: content } }))).toEqual(
       [],
     );
@@ -116,11 +116,11 @@ describe('a DataStore', () => {
     ]);
   });
 
-  it.each(['https://etcd:2379', 'etcd', 'etcd:99999', 'et cd:1'])('is not reached at %j', (endpoint) => {
+  it.each(['https://etcd:2379', 'etcd', 'etcd:99999', 'et cd:1'])('refuses the endpoint %j', (endpoint) => {
     expect(created(make('DataStore', { driver: 'etcd', endpoints: [endpoint] }))).toHaveLength(1);
   });
 
-  it.each(['etcd:2379', '192.0.2.1:2379', '[2001:db8::1]:2379'])('is reached at %j', (endpoint) => {
+  it.each(['etcd:2379', '192.0.2.1:2379', '[2001:db8::1]:2379'])('accepts the endpoint %j', (endpoint) => {
     expect(created(make('DataStore', { driver: 'etcd', endpoints: [endpoint] }))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ const base: JsonObject = { version: 'v1.34.2+rke2r1', machineTemplate: { spec: {
 const refused = (more: JsonObject): string[] => created(defaulted(make('RKE2ControlPlane', { ...base, ...more })));
 
 describe('an RKE2ControlPlane', () => {
-  it('has one replica, a surge of one, and ten seconds for each step of leaving', () => {
+  it('defaults to one replica, a surge of one and ten seconds per deletion timeout', () => {
     const spec = defaulted(make('RKE2ControlPlane', base)).spec as JsonObject;
     expect(spec).toMatchObject({
       replicas: 1,
@@ -24,7 +24,7 @@ describe('an RKE2ControlPlane', () => {
     { version: 'v1.33.0-rc1+rke2r2' },
     { serverConfig: { auditPolicySecret: { name: 's', namespace: 'n' } } },
     { agentConfig: { nodeTaints: ['a=b:NoSchedule', 'c:NoExecute'], nodeLabels: ['x=y'] } },
-  ])('may say %j', (spec) => {
+  ])('accepts %j', (spec) => {
     expect(refused(spec)).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe('an RKE2ControlPlane', () => {
       { privateRegistriesConfig: { configs: { 'r.example.org': {} } } },
       'spec.privateRegistriesConfig.configs[r.example.org]: Invalid value: {}: need either credentials, tls settings or both for registry: r.example.org',
     ],
-  ])('may not say %j', (spec, problem) => {
+  ])('refuses %j', (spec, problem) => {
     expect(refused(spec)).toEqual([problem]);
   });
 
@@ -87,12 +87,12 @@ describe('an RKE2ControlPlane', () => {
       { serverConfig: { externalDatastoreSecret: { name: 's' } } },
       'spec.serverConfig.externalDatastoreSecret: Forbidden: cannot change between the etcd on the machines and another datastore',
     ],
-  ])('cannot go from %j to %j', (before, after, problem) => {
+  ])('refuses a change from %j to %j', (before, after, problem) => {
     const object = (more: JsonObject) => defaulted(make('RKE2ControlPlane', { ...base, ...more }));
     expect(updated(object(after), object(before))).toEqual([problem]);
   });
 
-  it('is held to the same as a template', () => {
+  it('is checked the same way as RKE2ControlPlaneTemplate', () => {
     const template = (spec: JsonObject) => make('RKE2ControlPlaneTemplate', { template: { spec } });
     expect(created(template({ serverConfig: { cniMultusEnable: true } }))).toHaveLength(1);
     expect(created(template({}))).toEqual([]);
@@ -112,7 +112,7 @@ describe('an RKE2Config', () => {
     ],
     [{ files: [{ path: 'a' }] }, 'spec.files[0].path: Invalid value: "a": must be an absolute path'],
     [{ files: [{ path: '/a' }, { path: '/a' }] }, 'spec.files[1].path: Duplicate value: "/a"'],
-  ])('may not say %j', (spec, problem) => {
+  ])('refuses %j', (spec, problem) => {
     expect(created(make('RKE2Config', spec))).toEqual([problem]);
   });
 });

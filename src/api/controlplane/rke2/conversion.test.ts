@@ -21,21 +21,21 @@ const reference = {
 const contract = { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachineTemplate', name: 'm' };
 
 describe('an RKE2ControlPlane of v1beta1', () => {
-  it('names the infrastructure and the timeouts beside the metadata of the machines', () => {
+  it('takes infrastructureRef and timeouts from machineTemplate', () => {
     const spec = { machineTemplate: { infrastructureRef: reference, nodeDrainTimeout: '2m0s' } };
     expect(convert('v1beta1', 'v1beta2', { spec }).spec).toEqual({
       machineTemplate: { spec: { infrastructureRef: contract, deletion: { nodeDrainTimeoutSeconds: 120 } } },
     });
   });
 
-  it('may name both beside the machine template, as its first manifests did', () => {
+  it('takes infrastructureRef and timeouts beside machineTemplate, as its first manifests wrote them', () => {
     const spec = { infrastructureRef: reference, nodeDrainTimeout: '1m0s' };
     expect(convert('v1beta1', 'v1beta2', { spec }).spec).toEqual({
       machineTemplate: { spec: { infrastructureRef: contract, deletion: { nodeDrainTimeoutSeconds: 60 } } },
     });
   });
 
-  it('shows what v1beta2 has observed in its own words', () => {
+  it('shows the v1beta2 status in v1beta1 fields', () => {
     const status = {
       initialization: { controlPlaneInitialized: true },
       readyReplicas: 3,

@@ -86,13 +86,13 @@ describe('ID tokens of an OpenID Connect issuer', () => {
     });
   });
 
-  it('of others are not ours to judge', async () => {
+  it('get no opinion when they come from another issuer or are no JWT', async () => {
     const one = accepting();
     expect(await judged(one, 'abc.def')).toBeUndefined();
     expect(await judged(one, await issuer.token({ iss: 'https://other' }))).toBeUndefined();
   });
 
-  it('that were changed, or signed with the public key as a secret, are refused', async () => {
+  it('are refused when they were changed or signed with the public key as a secret', async () => {
     const one = accepting({ signingAlgorithms: ['RS256'] });
     const [header, , signature] = (await issuer.token({})).split('.');
     const claims = Buffer.from(JSON.stringify({ iss: issuer.url, aud: 'capstan', exp: 4e9, sub: 'mallory' })).toString(
@@ -111,7 +111,7 @@ describe('ID tokens of an OpenID Connect issuer', () => {
   });
 
   it.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS512', 'ES256', 'ES384', 'ES512'] as const)(
-    'are checked by %s',
+    'are verified when signed with %s',
     async (algorithm) => {
       await issuer.rotate({ algorithm });
       const one = accepting({ signingAlgorithms: [algorithm], usernamePrefix: '-' });
@@ -120,7 +120,7 @@ describe('ID tokens of an OpenID Connect issuer', () => {
     },
   );
 
-  it('are accepted right after their key was taken into use, and no longer when it was withdrawn', async () => {
+  it('are accepted right after a key rotation, and refused once their key was withdrawn', async () => {
     const one = accepting({ usernamePrefix: '-' });
     const before = await issuer.token({});
     const { user } = (await judged(one, before)) as { user: object };
@@ -132,7 +132,7 @@ describe('ID tokens of an OpenID Connect issuer', () => {
     expect(one.authenticate(before)).toEqual({ error: 'oidc: failed to verify signature' });
   });
 
-  it('with keys nobody knows do not make us ask the issuer for every one of them', async () => {
+  it('with unknown key ids cause only one request to the issuer in a while', async () => {
     const one = accepting();
     await judged(one, await issuer.token({}));
     await clock.advance(11_000);
@@ -141,7 +141,7 @@ describe('ID tokens of an OpenID Connect issuer', () => {
     expect(issuer.asked() - asked).toBe(1);
   });
 
-  it('wait for an issuer that is down, and say so', async () => {
+  it('are refused with a clear error while the issuer is down', async () => {
     errors.length = 0;
     const one = accepting({ issuerUrl: 'https://127.0.0.1:1' });
     const claims = Buffer.from(JSON.stringify({ iss: 'https://127.0.0.1:1' })).toString('base64url');

@@ -7,14 +7,14 @@ const find = <T>(kind: string, name: string): T =>
   policy.find((object) => object.kind === kind && object.metadata.name === name) as T;
 
 describe('bootstrapPolicy', () => {
-  it('marks every object as the server’s own', () => {
+  it('labels every object as a bootstrapping default with automatic update', () => {
     for (const { metadata } of policy) {
       expect(metadata.labels?.['kubernetes.io/bootstrapping']).toBe('rbac-defaults');
       expect(metadata.annotations).toEqual({ 'rbac.authorization.kubernetes.io/autoupdate': 'true' });
     }
   });
 
-  it('names every object once and binds only roles it has', () => {
+  it('names every object only once and binds only roles that it contains', () => {
     const keys = policy.map(({ kind, metadata }) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`);
     expect(new Set(keys).size).toBe(keys.length);
     for (const object of policy) {
@@ -35,7 +35,7 @@ describe('bootstrapPolicy', () => {
     ]);
   });
 
-  it('fills the aggregated roles from the inside out', () => {
+  it('fills view, edit and admin so that each contains the one before', () => {
     const [view, edit, admin] = ['view', 'edit', 'admin'].map((name) => find<ClusterRole>('ClusterRole', name));
     const grants = (role: ClusterRole | undefined, resource: string) =>
       role?.rules?.some(({ resources }) => resources?.includes(resource)) ?? false;
@@ -47,7 +47,7 @@ describe('bootstrapPolicy', () => {
     expect(admin?.rules).toEqual(expect.arrayContaining([...(edit?.rules ?? []), ...(view?.rules ?? [])]));
   });
 
-  it('hands out fresh objects', () => {
+  it('returns new objects on every call', () => {
     expect(bootstrapPolicy()[0]).not.toBe(policy[0]);
   });
 });
@@ -61,11 +61,11 @@ describe('parseRule', () => {
       { apiGroups: ['g'], resources: ['signers'], resourceNames: ['a/b', 'c'], verbs: ['sign'] },
     ],
     ['get path: /a /b/*', { nonResourceURLs: ['/a', '/b/*'], verbs: ['get'] }],
-  ])('reads %j', (line, expected) => {
+  ])('parses %j', (line, expected) => {
     expect(parseRule(line)).toEqual(expected);
   });
 
-  it('refuses what is not a rule', () => {
+  it('refuses text that is not a rule', () => {
     expect(() => parseRule('get pods')).toThrow(SyntaxError);
   });
 });

@@ -48,8 +48,8 @@ const tooMuch: PolicyRule[] = [
   { verbs: ['delete'], apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'] },
 ];
 
-describe('writing roles', () => {
-  it('refuses to grant what the user does not hold, in the words of kube-apiserver', () => {
+describe('writing RBAC roles', () => {
+  it('is refused when the role grants more than the user holds, in the words of kube-apiserver', () => {
     const error = checkRoleEscalation(world().context, newRole(tooMuch));
     // Observed on kube-apiserver 1.34.4.
     expect(error?.status).toMatchObject({
@@ -66,7 +66,7 @@ describe('writing roles', () => {
     });
   });
 
-  it('lets users pass on what they hold, and less', () => {
+  it('is allowed when the role grants no more than the user holds', () => {
     const { context } = world([{ verbs: ['*'], apiGroups: ['apps'], resources: ['*'] }]);
     expect(
       checkRoleEscalation(
@@ -79,20 +79,20 @@ describe('writing roles', () => {
     ).toBeUndefined();
   });
 
-  it('does not take rights to named objects for rights to all', () => {
+  it('is refused when the user holds the right only for named objects', () => {
     const { context } = world([{ verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['one'] }]);
     const error = checkRoleEscalation(context, newRole([{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }]));
     expect(error?.message).toContain('{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}');
   });
 
-  it('trusts system:masters and whoever may escalate', () => {
+  it('is allowed for system:masters and for users with the verb escalate', () => {
     const masters: UserInfo = { name: 'root', groups: ['system:masters'] };
     expect(checkRoleEscalation({ ...world().context, user: masters }, newRole(tooMuch))).toBeUndefined();
     const { context } = world([{ verbs: ['escalate'], apiGroups: [rbacGroup], resources: ['roles'] }]);
     expect(checkRoleEscalation(context, newRole(tooMuch))).toBeUndefined();
   });
 
-  it('counts `escalate` on names for updates only', () => {
+  it('is allowed by `escalate` on a name for updates only', () => {
     const { context } = world([
       { verbs: ['escalate'], apiGroups: [rbacGroup], resources: ['roles'], resourceNames: ['x'] },
     ]);
@@ -100,7 +100,7 @@ describe('writing roles', () => {
     expect(checkRoleEscalation(context, newRole(tooMuch))?.code).toBe(403);
   });
 
-  it('reserves aggregation for those who hold everything', () => {
+  it('is refused for aggregation rules unless the user holds every right', () => {
     const aggregated = { ...newRole([]), aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } };
     const message =
       'clusterroles.rbac.authorization.k8s.io "x" is forbidden: must have cluster-admin privileges to use the aggregationRule';
@@ -111,10 +111,10 @@ describe('writing roles', () => {
   });
 });
 
-describe('writing bindings', () => {
+describe('writing RBAC bindings', () => {
   const bindings = (extra: PolicyRule[] = []) => ({ ...world(extra).context, resource: 'rolebindings' as const });
 
-  it('refuses to bind a role with more than the user holds', () => {
+  it('is refused when the role grants more than the user holds', () => {
     // Observed on kube-apiserver 1.34.4; system:authenticated already holds /healthz, /livez and /readyz.
     expect(checkBindingEscalation(bindings(), newBinding('ClusterRole', 'system:monitoring'))?.message).toBe(
       'rolebindings.rbac.authorization.k8s.io "x" is forbidden: user "zoe" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n' +
@@ -127,7 +127,7 @@ describe('writing bindings', () => {
     );
   });
 
-  it('lets users bind what they hold or may bind', () => {
+  it('is allowed for roles that the user holds or may bind', () => {
     expect(checkBindingEscalation(bindings(), newBinding('Role', 'r'))).toBeUndefined();
     const may = bindings([
       { verbs: ['bind'], apiGroups: [rbacGroup], resources: ['clusterroles'], resourceNames: ['edit'] },
@@ -136,7 +136,7 @@ describe('writing bindings', () => {
     expect(checkBindingEscalation(may, newBinding('ClusterRole', 'admin'))?.code).toBe(403);
   });
 
-  it('answers 404 for a role that does not exist', () => {
+  it('is answered 404 for a role that does not exist', () => {
     expect(checkBindingEscalation(bindings(), newBinding('ClusterRole', 'gone'))?.status).toMatchObject({
       code: 404,
       message: 'rolebindings.rbac.authorization.k8s.io "gone" not found',

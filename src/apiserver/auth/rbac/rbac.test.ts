@@ -110,7 +110,7 @@ describe('ruleAllows', () => {
 describe('rbacAuthorizer', () => {
   const pods: PolicyRule[] = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }];
 
-  it('follows bindings as they come and go', () => {
+  it('follows bindings that are added and removed', () => {
     const index = new RbacIndex();
     const authorizer = rbacAuthorizer(index);
     const decision = (changes: Partial<AuthorizationAttributes>) => authorizer.authorize(ask(changes)).decision;
@@ -145,7 +145,7 @@ describe('rbacAuthorizer', () => {
     expect(decision({})).toBe('noOpinion');
   });
 
-  it('does not mix up questions whose parts hold spaces', () => {
+  it('distinguishes requests whose parts contain spaces', () => {
     const index = new RbacIndex();
     const authorizer = rbacAuthorizer(index);
     index.set('Role', role('Role', 'r', pods, 'a'));
@@ -154,7 +154,7 @@ describe('rbacAuthorizer', () => {
     expect(authorizer.authorize(ask({ namespace: 'a b', name: 'c' })).decision).toBe('noOpinion');
   });
 
-  it('says by which binding it allows', () => {
+  it('names the binding that allows a request', () => {
     const index = new RbacIndex();
     const authorizer = rbacAuthorizer(index);
     index.set('Role', role('Role', 'r', pods, 'a'));
@@ -166,7 +166,7 @@ describe('rbacAuthorizer', () => {
     });
   });
 
-  it('says which role is missing', () => {
+  it('names the missing role of a binding', () => {
     const index = new RbacIndex();
     index.set('RoleBinding', binding('RoleBinding', 'x', 'Role', 'gone', [{ kind: 'User', name: 'zoe' }], 'a'));
     expect(rbacAuthorizer(index).authorize(ask({ namespace: 'a' }))).toEqual({
@@ -181,7 +181,7 @@ describe('rbacAuthorizer', () => {
     });
   });
 
-  it('lists the rules of a binding once, however often it names the user', () => {
+  it('lists the rules of a binding once, even when several subjects match the user', () => {
     const index = new RbacIndex();
     index.set('ClusterRole', role('ClusterRole', 'r', [...pods, { verbs: ['get'], nonResourceURLs: ['/x'] }]));
     index.set(
@@ -245,7 +245,7 @@ describe('the RBAC index', () => {
   );
   const users: UserInfo[] = [zoe, { name: 'system:serviceaccount:n1:sa', groups: ['ops'] }, { name: 'x', groups: [] }];
 
-  it('decides as a search through all objects would', () => {
+  it('decides the same as a search through all objects', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 14 }), (operations) => {
         const index = new RbacIndex();
@@ -309,7 +309,7 @@ describe('aggregate', () => {
     metadata: { name, labels: { [label]: 'true' } },
   });
 
-  it('gathers rules by selector and role name, equal ones once, never its own', () => {
+  it('collects rules of selected roles without duplicates and without its own rules', () => {
     const target: ClusterRole = {
       ...labelled('target', 'to-x', 'own'),
       aggregationRule: {
@@ -326,7 +326,7 @@ describe('aggregate', () => {
     expect(aggregate(target, all).flatMap(({ verbs }) => verbs)).toEqual(['watch', 'get', 'list']);
   });
 
-  it('leaves a role without aggregation rule alone', () => {
+  it('leaves a role without an aggregation rule unchanged', () => {
     const plain = labelled('p', 'to-x', 'get');
     expect(aggregate(plain, [labelled('q', 'to-x', 'list')])).toEqual(plain.rules);
   });

@@ -34,8 +34,8 @@ function connected(service: Partial<SpdyService> = {}): {
 
 const [openType, replyType, resetType, pingType] = [1, 2, 3, 6];
 
-describe('SPDY', () => {
-  it('has the dictionary of the protocol', () => {
+describe('a SPDY connection', () => {
+  it('uses the header dictionary of the protocol', () => {
     // All implementations of SPDY/3 have this length and checksum.
     let [low, high] = [1, 0];
     for (const byte of headerDictionary) {
@@ -46,7 +46,7 @@ describe('SPDY', () => {
     expect(((high << 16) | low) >>> 0).toBe(0xe3c6a7c2);
   });
 
-  it('answers new streams and carries data both ways until both sides are done', async () => {
+  it('answers new streams and carries data both ways until both sides end', async () => {
     const { client, streams } = connected({
       serve: (stream) => {
         streams.push(stream);
@@ -72,14 +72,14 @@ describe('SPDY', () => {
     expect(client.ofType(resetType!)).toEqual([]);
   });
 
-  it('ends what a stream without a body of its own reads', async () => {
+  it('ends the input of a stream that was opened without a body', async () => {
     const { client, streams } = connected();
     await client.open(1, {}, 1);
     await vi.waitFor(() => expect(streams).toHaveLength(1));
     expect(await streams[0]!.toArray()).toEqual([]);
   });
 
-  it('cuts large writes into frames that let other streams take their turn', async () => {
+  it('splits large writes into frames so that other streams take turns', async () => {
     const { client, streams } = connected();
     await client.open(1, {});
     await vi.waitFor(() => expect(streams).toHaveLength(1));
@@ -90,7 +90,7 @@ describe('SPDY', () => {
     for (const { payload } of client.ofType(0)) expect(payload.length).toBeLessThanOrEqual(65_536);
   });
 
-  it('reads frames however the network cuts them', async () => {
+  it('reads frames however the network splits them', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -134,7 +134,7 @@ describe('SPDY', () => {
     );
   });
 
-  it('refuses streams that have no meaning, and goes on', async () => {
+  it('refuses streams of an unknown type and goes on', async () => {
     const { client, streams } = connected({ accepts: (headers) => headers.get('streamtype') === 'data' });
     await client.open(1, { streamtype: 'other' });
     await client.open(3, { streamtype: 'data' });
@@ -142,7 +142,7 @@ describe('SPDY', () => {
     expect(client.ofType(resetType!).map(({ payload }) => payload)).toEqual([Buffer.concat([word(1), word(3)])]);
   });
 
-  it('tells the client of a stream that is given up, and is told by it', async () => {
+  it('sends a reset for a destroyed stream, and destroys a stream the client resets', async () => {
     const { client, streams } = connected();
     await client.open(1, {});
     await client.open(3, {});
@@ -155,7 +155,7 @@ describe('SPDY', () => {
     expect(client.ofType(resetType!)).toHaveLength(1);
   });
 
-  it('answers pings of the client and passes over what it does not use', async () => {
+  it('answers pings and ignores frames it does not use', async () => {
     const { client } = connected();
     client.send(
       control(4, Buffer.concat([word(1), word(4), word(100)])),
@@ -182,7 +182,7 @@ describe('SPDY', () => {
     await vi.waitFor(() => expect(client.ofType(pingType!)).toHaveLength(1));
   });
 
-  it('gives up all streams when the connection ends', async () => {
+  it('destroys all streams when the connection ends', async () => {
     const { client, streams } = connected();
     await client.open(1, {});
     await vi.waitFor(() => expect(streams).toHaveLength(1));
@@ -206,7 +206,7 @@ describe('SPDY', () => {
     ['no headers at all', () => control(openType!, Buffer.concat([word(1), Buffer.alloc(6)]))],
     ['headers that unpack to too much', (client) => client.openFrame(1, { long: 'x'.repeat(100_000) })],
     ['a header without a name', (client) => client.openFrame(1, { '': 'x' })],
-  ])('ends a connection that sends %s', async (_what, bytes) => {
+  ])('closes a connection that sends %s', async (_what, bytes) => {
     const { client, connection } = connected();
     client.send(await bytes(client));
     await vi.waitFor(() => expect(connection.destroyed).toBe(true));

@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 const url = 'http://cloud.test';
 
 // The resources of a cluster in a simulated cloud; each test breaks one thing without the controllers and repairs it.
-describe('what a cluster has in its cloud', () => {
+describe('the check of a cluster in its cloud', () => {
   let cloud: SimulatedCloud;
   let openstack: OpenStack;
   let subject: ClusterInCloud;
@@ -121,21 +121,21 @@ describe('what a cluster has in its cloud', () => {
       .map(({ detail, cure }) => `${detail}; ${cure}`)
       .join('\n');
 
-  it('is fine as it was made', async () => {
+  it('reports only ok for a healthy cluster', async () => {
     const findings = await examine();
     expect(findings.filter(({ status }) => status !== 'ok')).toEqual([]);
     expect(hasFailed(findings)).toBe(false);
     expect(findings.find(({ check }) => check === 'load balancer')?.detail).toContain(ids.balancer);
   });
 
-  it('has quota for the next machine', async () => {
+  it('reports a quota that is too small for one more machine', async () => {
     const project = await openstack.projectId();
     cloud.operator.setQuota('compute', project, { cores: 3 });
     expect(await said('quota')).toMatch(/not enough for one more machine: cores \(1 left, 2 needed\).*ask for more/);
     cloud.operator.setQuota('compute', project, { cores: 8000 });
   });
 
-  it('has a floating IP where it should be', async () => {
+  it('reports a floating IP that leads nowhere or to a foreign port', async () => {
     const floating = await openstack.network.floatingIps.get(ids.floating);
     cloud.operator.moveFloatingIp(ids.floating, null);
     expect(await said('floating IP')).toMatch(/leads nowhere; .*machine of the control plane/);
@@ -146,7 +146,7 @@ describe('what a cluster has in its cloud', () => {
     await openstack.network.ports.delete(foreign.id);
   });
 
-  it('has a router that leads outside', async () => {
+  it('reports a router without the external network', async () => {
     const { gateway } = await openstack.network.routers.get(ids.router);
     cloud.operator.moveFloatingIp(ids.floating, null);
     const floating = await openstack.network.floatingIps.get(ids.floating);
@@ -156,7 +156,7 @@ describe('what a cluster has in its cloud', () => {
     expect(floating.portId).toBeUndefined();
   });
 
-  it('has security groups that let something in', async () => {
+  it('reports a security group that lets nothing in or is gone', async () => {
     for await (const { id, direction } of openstack.network.securityGroupRules.list({ securityGroupId: ids.group })) {
       if (direction === 'ingress') await openstack.network.securityGroupRules.delete(id);
     }
@@ -165,7 +165,7 @@ describe('what a cluster has in its cloud', () => {
     expect(await said('security groups')).toMatch(/is not in the cloud any more/);
   });
 
-  it('has a server that runs', async () => {
+  it('reports a server that is stopped, broken or gone', async () => {
     cloud.operator.stopServer(ids.server);
     expect(await said('servers')).toMatch(/server red-cp-0 is SHUTOFF; openstack server start/);
     cloud.operator.breakServer(ids.server, 'No valid host was found');
@@ -174,7 +174,7 @@ describe('what a cluster has in its cloud', () => {
     expect(await said('servers')).toMatch(/is not in the cloud any more/);
   });
 
-  it('has a load balancer that works', async () => {
+  it('reports a load balancer in ERROR', async () => {
     cloud.operator.breakLoadBalancer(ids.balancer);
     expect(await said('load balancer')).toMatch(
       new RegExp(`api \\(${ids.balancer}\\) is ERROR, .*; openstack loadbalancer failover`),

@@ -280,7 +280,7 @@ const advices: readonly Advised[] = [
   },
 ];
 
-describe('what the guides advise when something fails', () => {
+describe('advice of the guides for failures', () => {
   let management: MemoryApi;
   let workload: MemoryApi;
   beforeEach(async () => {
@@ -311,7 +311,7 @@ describe('what the guides advise when something fails', () => {
     );
   });
 
-  it('leaves a cluster alone that is well', async () => {
+  it('does not appear for a healthy cluster', async () => {
     await make(management.connection.client, [
       pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }),
       [

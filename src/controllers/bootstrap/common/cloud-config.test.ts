@@ -6,14 +6,14 @@ import { renderCloudConfig } from './cloud-config.ts';
 const read = (text: string): Record<string, unknown> => parse(text, { version: '1.1' }) as Record<string, unknown>;
 
 describe('a cloud-config', () => {
-  it('begins with the lines cloud-init looks for, in their order', () => {
+  it('begins with the header lines of cloud-init in their order', () => {
     expect(renderCloudConfig({ files: [], commands: [] }).split('\n').slice(0, 2)).toEqual([
       '## template: jinja',
       '#cloud-config',
     ]);
   });
 
-  it('keeps contents of files and commands to the letter', () => {
+  it('keeps file contents and commands exactly', () => {
     const text = fc.oneof(
       fc.string(),
       fc.constantFrom('yes', '0600', ' x\n y\n', '\n', 'a\r\nb', '\t', 'it\'s "so"\\'),
@@ -28,7 +28,7 @@ describe('a cloud-config', () => {
   });
 
   it.each([`echo {{ ds["a"] }} 'b'`, `echo {{ ds['a'] }} "b"`, `{% if v1['x'] == "y" %}\\n{% endif %}`])(
-    'leaves the quotes of the expression %s as they are, for it is filled in before YAML is read',
+    'keeps the quotes of the expression %s, which is rendered before YAML is parsed',
     (command) => {
       const text = renderCloudConfig({ files: [], commands: [command] });
       expect(text).toContain(command);
@@ -36,11 +36,11 @@ describe('a cloud-config', () => {
     },
   );
 
-  it('leaves out the sections nobody asked for', () => {
+  it('omits sections that are not set', () => {
     expect(Object.keys(read(renderCloudConfig({ files: [], commands: ['x'] })))).toEqual(['write_files', 'runcmd']);
   });
 
-  it('lets nobody in as a user that is inactive', () => {
+  it('expires the account of an inactive user', () => {
     const users = [
       { name: 'a', inactive: true },
       { name: 'b', inactive: false },
@@ -51,7 +51,7 @@ describe('a cloud-config', () => {
     ]);
   });
 
-  it('says partition types in the numbers of fdisk, and GUIDs as they are', () => {
+  it('writes partition types as fdisk numbers and keeps GUIDs', () => {
     const guid = '0FC63DAF-8483-4772-8E79-3D69D8477DE4';
     const diskLayout = ['Linux', 'LVM', 'NTFS', guid].map((partitionType) => ({ percentage: 25, partitionType }));
     const diskSetup = { partitions: [{ device: '/dev/vdb', diskLayout }] };

@@ -3,7 +3,7 @@ import { renderFileTemplate } from './file-template.ts';
 
 const known = { controlPlane: { version: 'v1.34.1' } };
 
-describe('a file that is a template', () => {
+describe('a file template', () => {
   it.each([
     ['no actions at all', 'no actions at all'],
     ['v={{ .controlPlane.version }}', 'v=v1.34.1'],
@@ -12,7 +12,7 @@ describe('a file that is a template', () => {
     ['{{ if .controlPlane }}yes{{ else }}no{{ end }}', 'yes'],
     ['{{ if .controlPlane }}{{ if .controlPlane.version }}in{{ end }}{{ end }}', 'in'],
     ['a{{/* a note */}}b', 'ab'],
-  ])('%j becomes %j', (template, expected) => {
+  ])('%j is rendered as %j', (template, expected) => {
     expect(renderFileTemplate('/x', template, known)).toBe(expected);
   });
 
@@ -21,7 +21,7 @@ describe('a file that is a template', () => {
     ['{{ if .controlPlane }}a{{ else if .controlPlane.version }}b{{ else }}c{{ end }}', 'c'],
     ['{{ if .controlPlane }}{{ if .controlPlane }}a{{ else }}b{{ end }}{{ else }}c{{ end }}', 'c'],
     ['{{ .controlPlane.version }}', '<no value>'],
-  ])('%j becomes %j where the version is not known', (template, expected) => {
+  ])('%j is rendered as %j when the version is unknown', (template, expected) => {
     expect(renderFileTemplate('/x', template, {})).toBe(expected);
   });
 
@@ -32,7 +32,7 @@ describe('a file that is a template', () => {
     ['{{ end }}', 'end without an if'],
     ['{{ else }}', 'without an if'],
     ['{{ .controlPlane }}', '.controlPlane is not a text'],
-  ])('%j is refused, by the name of the file and with the reason', (template, reason) => {
+  ])('%j is refused with the file name and the reason', (template, reason) => {
     expect(() => renderFileTemplate('/etc/x', template, known)).toThrow(reason);
     expect(() => renderFileTemplate('/etc/x', template, known)).toThrow('file /etc/x ');
   });

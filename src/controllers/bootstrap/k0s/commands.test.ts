@@ -6,7 +6,7 @@ import { tokenPath, workerArguments, workerCommands, workerVersion } from './com
 const commands = (spec: K0sWorkerConfigSpec, version = 'v1.32.6+k0s.0'): string[] =>
   workerCommands({ spec, machineName: 'm', version, ingress: [] });
 
-describe('flags of k0s install worker', () => {
+describe('arguments of k0s install worker', () => {
   const label = '--labels=k0smotron.io/machine-name=m';
   const hostname = '--hostname-override=m';
 
@@ -47,7 +47,7 @@ describe('flags of k0s install worker', () => {
     expect(workerArguments({ ...(args && { args }) }, 'm')).toEqual(expected);
   });
 
-  it('leave the name of the node to the system where asked to', () => {
+  it('leave the node name to the system with useSystemHostname', () => {
     expect(workerArguments({ useSystemHostname: true }, 'm')).toEqual([label]);
     expect(workerArguments({ useSystemHostname: true, args: ['--kubelet-extra-args=--v=2'] }, 'm')).toEqual([
       label,
@@ -55,11 +55,11 @@ describe('flags of k0s install worker', () => {
     ]);
   });
 
-  it('do without a label that would not be one', () => {
+  it('omit the machine label when its value is not a valid label', () => {
     expect(workerArguments({ useSystemHostname: true }, 'm'.repeat(64))).toEqual([]);
   });
 
-  it('keep every plain flag and have at most one for the kubelet', () => {
+  it('keep every plain flag and contain one kubelet flag', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.constant('--kubelet-extra-args=--v=1'), fc.stringMatching(/^--[a-j]$/))),
@@ -74,8 +74,8 @@ describe('flags of k0s install worker', () => {
   });
 });
 
-describe('commands of a worker', () => {
-  it('come in the order the user is promised', () => {
+describe('the commands of a k0s worker', () => {
+  it('run in the documented order', () => {
     const [before, download, install, start, behind, sentinel] = commands({
       preK0sCommands: ['before'],
       postK0sCommands: ['behind'],
@@ -114,7 +114,7 @@ describe('commands of a worker', () => {
     expect(all.slice(0, all.length - 3)).toEqual(expected);
   });
 
-  it.each(['ftp://mirror.example/k0s', 'not an address'])('are refused for %j', (downloadURL) => {
+  it.each(['ftp://mirror.example/k0s', 'not an address'])('are refused with the downloadURL %j', (downloadURL) => {
     expect(() => commands({ downloadURL })).toThrow(/^spec.downloadURL: .* http, https or oci$/);
   });
 });
@@ -124,10 +124,10 @@ it.each([
   ['v1.32.6+k0s.1', 'v1.31.0', 'v1.32.6+k0s.1'],
   ['1.32.6-k0s.2', undefined, 'v1.32.6+k0s.2'],
   ['', undefined, ''],
-])('version %j on a machine of %j is k0s %j', (version, machine, expected) => {
+])('k0s version for the config version %j on a machine of %j is %j', (version, machine, expected) => {
   expect(workerVersion({ ...(version !== undefined && { version }) }, machine)).toBe(expected);
 });
 
-it('the token is below the working directory', () => {
+it('the token path is below the working directory', () => {
   expect(tokenPath({ workingDir: '/var/k0s/' })).toBe('/var/k0s/k0s.token');
 });

@@ -16,6 +16,6 @@ function legible(text: string): string {
 
 describeGolden(goldenCases, new URL('./testdata/', import.meta.url), legible);
 
-it.each(goldenCases)('user data of $name has the token to join with', ({ render }) => {
+it.each(goldenCases)('user data of $name contains the join token', ({ render }) => {
   expect(legible(render().text)).toContain('abcdef.0123456789abcdef');
 });

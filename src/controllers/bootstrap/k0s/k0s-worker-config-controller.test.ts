@@ -32,8 +32,8 @@ async function joinKubeconfig(name: string): Promise<unknown> {
   return parse(gunzipSync(Buffer.from(token, 'base64')).toString('utf8'));
 }
 
-describe('a worker of k0s', () => {
-  it('gets a token the cluster knows, and the address and authority of the API', async () => {
+describe('a k0s worker', () => {
+  it('gets a token known to the cluster, and address and authority of the API', async () => {
     const authority = await startJoinable();
     await createWorker('w', {
       args: ['--enable-cloud-provider', '--kubelet-extra-args="--cloud-provider=external"'],
@@ -78,7 +78,7 @@ describe('a worker of k0s', () => {
     expect((await machine('w')).spec.bootstrap.dataSecretName).toBe('w');
   });
 
-  it('trusts all authorities while one follows another', async () => {
+  it('trusts both authorities while one replaces the other', async () => {
     const authority = await startJoinable();
     const bundle = Buffer.from('both').toString('base64');
     const key = { namespace: world.namespace, name: 'c1-ca' };
@@ -91,7 +91,7 @@ describe('a worker of k0s', () => {
     });
   });
 
-  it('waits by events for endpoint, control plane, certificates and API', async () => {
+  it('waits for endpoint, control plane, certificates and API, woken by events', async () => {
     await start();
     world.setWorkloadDown(true);
     await createWorker('w');
@@ -105,7 +105,7 @@ describe('a worker of k0s', () => {
     await world.until(() => isReady('w'));
   });
 
-  it('keeps its token alive while it boots, and no longer', async () => {
+  it('renews its token while it boots, and no longer afterwards', async () => {
     await startJoinable({ bootMs: hour, tokenTtlMs: 15 * minute });
     await createWorker('w');
     await world.until(() => isReady('w'));
@@ -124,7 +124,7 @@ describe('a worker of k0s', () => {
     expect(await userData('w')).toBe(before);
   });
 
-  it('has its token made again when the cluster has lost it', async () => {
+  it('gets its token created again when the cluster lost it', async () => {
     await startJoinable({ bootMs: hour, tokenTtlMs: 15 * minute });
     await createWorker('w');
     await world.until(() => isReady('w'));
@@ -135,7 +135,7 @@ describe('a worker of k0s', () => {
     expect(textOf((await tokens())[0], 'token-secret')).toBe(textOf(lost, 'token-secret'));
   });
 
-  it('uses one token however often its user data is begun', async () => {
+  it('uses one token however often writing its user data fails', async () => {
     const faults: FaultRule[] = [];
     await start({ faults });
     await createCluster(world);
@@ -151,7 +151,7 @@ describe('a worker of k0s', () => {
     expect(await tokens()).toHaveLength(1);
   });
 
-  it('is written once: later changes of the spec do not change it', async () => {
+  it('keeps its user data when the spec changes later', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createWorker('w');
     await world.until(() => isReady('w'));
@@ -178,7 +178,7 @@ describe('a worker of k0s', () => {
   });
 });
 
-describe('what nothing can be made of', () => {
+describe('a K0sWorkerConfig that cannot be used', () => {
   it.each([
     [
       'a Secret that is missing',
@@ -190,7 +190,7 @@ describe('what nothing can be made of', () => {
       { configMapRef: { name: 'there', key: 'k' } },
       /ConfigMap world-\d+\/there has no key "k"; add it$/,
     ],
-  ])('is explained, and heals: %s', async (_, contentFrom, expected) => {
+  ])('reports the reason, and recovers: %s', async (_, contentFrom, expected) => {
     await startJoinable();
     const { client, namespace } = world;
     const meta = (name: string) => ({ apiVersion: 'v1', metadata: { name, namespace } });
@@ -207,7 +207,7 @@ describe('what nothing can be made of', () => {
     expect(await fileOf('w', '/etc/x')).toBe('y');
   });
 
-  it('is a worker newer than its control plane, until that is upgraded', async () => {
+  it('is refused when newer than the control plane, until that is upgraded', async () => {
     await start();
     await createCluster(world, 'c1', { version: 'v1.33.0' });
     await bringAuthority();
@@ -228,7 +228,7 @@ describe('what nothing can be made of', () => {
     await world.until(() => isReady('w'));
   });
 
-  it('is a machine of Windows', async () => {
+  it('is refused on a Windows machine', async () => {
     await startJoinable();
     await createWorker(
       'w',
@@ -239,14 +239,14 @@ describe('what nothing can be made of', () => {
   });
 });
 
-describe('Nodes that do not say which server they are', () => {
+describe('Nodes without a providerID', () => {
   const join = (name: string, labels: Record<string, string> = {}) =>
     world.workload.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } }, by);
 
   it.each([
     ['by name', 'w', {}],
     ['by label', 'other', { 'k0smotron.io/machine-name': 'w' }],
-  ])('are told by their machine, found %s', async (_, name, labels) => {
+  ])('get it from their machine, found %s', async (_, name, labels) => {
     await startJoinable({ boot: async () => {} });
     await createWorker('w');
     await world.until(async () => (await machine('w')).spec.providerID !== undefined);
@@ -259,7 +259,7 @@ describe('Nodes that do not say which server they are', () => {
     expect((await world.workload.get(Nodes, { name: 'stranger' })).spec?.providerID).toBeUndefined();
   });
 
-  it('keep what somebody else has told them', async () => {
+  it('keep a providerID that somebody else set', async () => {
     await startJoinable({ boot: async () => {} });
     await createWorker('w');
     await world.until(async () => (await machine('w')).spec.providerID !== undefined);

@@ -26,8 +26,8 @@ import {
 
 afterEach(() => world.stop());
 
-describe('a control plane of machines that nobody else looks after', () => {
-  it('is made by one machine, with keys that belong to the cluster, and joined by the others', async () => {
+describe('a control plane of Machines without a control plane provider', () => {
+  it('is initialized by one machine with keys of the cluster, and joined by the others', async () => {
     await start({ bootMs: 5 * minute });
     await createCluster(world, 'c1', { controlPlane: false });
     await createMachine('a', { controlPlane: true });
@@ -57,7 +57,7 @@ describe('a control plane of machines that nobody else looks after', () => {
     expect(await world.find(ConfigMaps, 'c1-lock')).toBeUndefined();
   });
 
-  it('is made by another machine when the first one is gone', async () => {
+  it('is initialized by another machine when the first one is gone', async () => {
     await start({ broken: (name) => name === 'a' });
     await createCluster(world, 'c1', { controlPlane: false });
     await createMachine('a', { controlPlane: true });
@@ -69,7 +69,7 @@ describe('a control plane of machines that nobody else looks after', () => {
     expect(await userData('b')).toContain('kubeadm init');
   });
 
-  it('lets another machine try when the first has a configuration nothing can be made of', async () => {
+  it('is initialized by another machine when the configuration of the first is unusable', async () => {
     await start();
     await createCluster(world, 'c1', { controlPlane: false });
     const files = [{ path: '/etc/x', contentFrom: { secret: { name: 'absent', key: 'value' } } }];
@@ -81,8 +81,8 @@ describe('a control plane of machines that nobody else looks after', () => {
   });
 });
 
-describe('a machine that joins', () => {
-  it('gets a token, the endpoint and the hash of the authority, and says so in both forms of conditions', async () => {
+describe('a joining machine', () => {
+  it('gets token, endpoint and authority hash, and reports it in both forms of conditions', async () => {
     await startJoinable();
     await createMachine('w');
     await world.until(() => isReady('w'));
@@ -116,7 +116,7 @@ describe('a machine that joins', () => {
     expect((await machine('w')).spec.bootstrap.dataSecretName).toBe('w');
   });
 
-  it('keeps its token alive while it boots, and no longer', async () => {
+  it('renews its token while it boots, and no longer afterwards', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
@@ -133,7 +133,7 @@ describe('a machine that joins', () => {
     expect((await tokens())[0]?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
   });
 
-  it('has its token made again when the cluster has lost it', async () => {
+  it('gets its token created again when the cluster lost it', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
@@ -143,7 +143,7 @@ describe('a machine that joins', () => {
     expect((await tokens())[0]?.metadata.name).toBe(lost?.metadata.name);
   });
 
-  it('uses one token however often making the user data fails', async () => {
+  it('uses one token however often writing the user data fails', async () => {
     const refused: FaultRule = {
       verb: 'create',
       resource: 'secrets',
@@ -162,7 +162,7 @@ describe('a machine that joins', () => {
     expect(await tokens()).toHaveLength(1);
   });
 
-  it('gets its user data again when it is lost before it was of use', async () => {
+  it('gets the same user data again when its Secret is lost before it booted', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
@@ -183,7 +183,7 @@ describe('a machine that joins', () => {
     await world.until(() => isReady('w'));
   });
 
-  it('waits for the infrastructure of the cluster, and goes on by itself', async () => {
+  it('waits for the infrastructure of the cluster, and continues by itself', async () => {
     await start();
     const { client, namespace } = world;
     await client.create(

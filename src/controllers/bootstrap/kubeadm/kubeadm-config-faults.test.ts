@@ -26,8 +26,8 @@ import {
 
 afterEach(() => world.stop());
 
-describe('a configuration that cannot be used as it is', () => {
-  it('names the Secret a file is to come from, and heals when it appears', async () => {
+describe('a KubeadmConfig that cannot be used', () => {
+  it('names the missing Secret of a file, and recovers when the Secret appears', async () => {
     await startJoinable();
     await createMachine('w', {
       spec: {
@@ -60,7 +60,7 @@ describe('a configuration that cannot be used as it is', () => {
     expect(await userData('w')).toContain('passwd: $6$salt$hash');
   });
 
-  it('says what is wrong with an authority the user brought, and takes it as it is when corrected', async () => {
+  it('reports a broken authority of the user, and uses it unchanged once corrected', async () => {
     await start();
     await createCluster(world);
     const broken = await bringAuthority({ 'tls.crt': Buffer.from('not a certificate').toString('base64') });
@@ -84,7 +84,7 @@ describe('a configuration that cannot be used as it is', () => {
       'v1.14.10',
       /"v1\.14\.10" has no kubeadm configuration format/,
     ],
-  ])('explains that the machine %s', async (_, version, expected) => {
+  ])('reports that the machine %s', async (_, version, expected) => {
     await startJoinable();
     await createMachine('w', { version });
     await untilSays('w', expected);
@@ -93,7 +93,7 @@ describe('a configuration that cannot be used as it is', () => {
     expect(world.writes()).toBe(writes);
   });
 
-  it('refuses a worker that is configured as part of the control plane', async () => {
+  it('refuses a controlPlane section for a worker', async () => {
     await startJoinable();
     await createMachine('w', {
       spec: { joinConfiguration: { controlPlane: { localAPIEndpoint: { bindPort: 6443 } } } },
@@ -102,7 +102,7 @@ describe('a configuration that cannot be used as it is', () => {
   });
 });
 
-describe('a pool of machines', () => {
+describe('a MachinePool', () => {
   const definitions: Resource<UnstructuredObject> = {
     group: 'apiextensions.k8s.io',
     version: 'v1',
@@ -111,7 +111,7 @@ describe('a pool of machines', () => {
     namespaced: false,
   };
 
-  it('gets a new token at half the life of the old one, in its user data too', async () => {
+  it('gets a new token in its user data at half the life of the old one', async () => {
     await start();
     const { client, namespace } = world;
     await client.create(definitions, definitionOf(MachinePools), by);
@@ -158,8 +158,8 @@ describe('a pool of machines', () => {
   });
 });
 
-describe('a configuration', () => {
-  it('is left alone while it is paused', async () => {
+describe('a KubeadmConfig', () => {
+  it('is not acted on while its cluster is paused', async () => {
     await startJoinable();
     await world.client.patch(
       Clusters,
@@ -181,7 +181,7 @@ describe('a configuration', () => {
     await world.until(() => isReady('w'));
   });
 
-  it('that lost its status in a move learns it from its machine', async () => {
+  it('restores its status from its machine after a move', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(async () => (await machine('w')).spec.bootstrap.dataSecretName === 'w');
@@ -198,7 +198,7 @@ describe('a configuration', () => {
     expect(await userData('w')).toBe(before);
   });
 
-  it('takes back a data Secret that has lost its owner', async () => {
+  it('restores the owner of its data Secret', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
@@ -209,7 +209,7 @@ describe('a configuration', () => {
     );
   });
 
-  it('does not change what a machine boots with when it is edited later', async () => {
+  it('keeps the user data of its machine when it is edited later', async () => {
     await startJoinable({ bootMs: 2 * hour });
     await createMachine('w');
     await world.until(() => isReady('w'));
@@ -220,7 +220,7 @@ describe('a configuration', () => {
     expect(await userData('w')).toBe(before);
   });
 
-  it('without an owner is nobody’s business', async () => {
+  it('is not acted on without an owner', async () => {
     await start();
     await createCluster(world);
     await world.client.create(

@@ -20,8 +20,8 @@ const input = (
 ) => ({ spec, server, cluster, machineName: 'm1', token: 'secret', references: {}, ...more });
 const version = 'v1.34.2+rke2r1';
 
-describe('settings of rke2', () => {
-  it('of a server that makes a cluster name no server, and the endpoint in its certificate', () => {
+describe('the settings of rke2', () => {
+  it('of the first server contain no server, and the endpoint as a certificate name', () => {
     expect(serverSettings(input({}, { tlsSan: ['api.example.org', '203.0.113.7'], cni: 'cilium' }))).toEqual({
       token: 'secret',
       cni: ['cilium'],
@@ -31,7 +31,7 @@ describe('settings of rke2', () => {
     });
   });
 
-  it('of an agent leave out what only servers know', () => {
+  it('of an agent omit server settings', () => {
     const server: RKE2ServerConfig = { cni: 'cilium', cloudProviderName: 'external' };
     const spec: RKE2ConfigSpec = {
       agentConfig: {
@@ -52,7 +52,7 @@ describe('settings of rke2', () => {
     });
   });
 
-  it('switch components off, and run Multus before the network plugin', () => {
+  it('disable components, and run Multus before the network plugin', () => {
     const server: RKE2ServerConfig = {
       cni: 'calico',
       cniMultusEnable: true,
@@ -74,7 +74,7 @@ describe('settings of rke2', () => {
     });
   });
 
-  it('copy snapshots of etcd to an object store whose certificate is checked unless told otherwise', () => {
+  it('copy etcd snapshots to an object store, verifying its certificate by default', () => {
     const server = (enforceSslVerify?: boolean): RKE2ServerConfig => ({
       etcd: {
         backupConfig: {
@@ -100,8 +100,8 @@ describe('settings of rke2', () => {
   });
 });
 
-describe('files of rke2', () => {
-  it('lie where the settings say', () => {
+describe('the files of rke2', () => {
+  it('lie at the paths that the settings name', () => {
     const references = { auditPolicy: 'policy', datastore: { endpoint: 'mysql://', authority: 'ca' } };
     const files = referencedFiles(references, { cisProfile: 'cis' });
     expect(files.map(({ path, permissions }) => `${path} ${permissions}`)).toEqual([
@@ -111,7 +111,7 @@ describe('files of rke2', () => {
     ]);
   });
 
-  it('follow the data directory', () => {
+  it('lie below the data directory', () => {
     const agent = { dataDir: '/data' };
     expect(manifestFiles([['a.yaml', 'x']], agent)[0]?.path).toBe('/data/server/manifests/a.yaml');
     expect(encryptionFile({ secretsEncryption: { provider: 'secretbox' } }, 'k', agent)[0]).toMatchObject({
@@ -122,13 +122,13 @@ describe('files of rke2', () => {
   });
 });
 
-describe('user data of rke2', () => {
+describe('the user data of rke2', () => {
   const spec: RKE2ConfigSpec = { preRKE2Commands: ['echo before'], postRKE2Commands: ['echo after'] };
   const files = [configFile({ token: 'secret' })];
   const commands = (more: RKE2ConfigSpec, role: 'server' | 'agent' = 'server'): string[] =>
     parse(renderRKE2({ role, version, spec: { ...spec, ...more }, files }).text).runcmd;
 
-  it('installs, starts and only then says that it is done', () => {
+  it('installs and starts rke2, and only then writes the success file', () => {
     expect(commands({})).toEqual([
       'echo before',
       `curl -sfL https://get.rke2.io | INSTALL_RKE2_VERSION="${version}" INSTALL_RKE2_TYPE="server" sh -s -`,
@@ -139,18 +139,18 @@ describe('user data of rke2', () => {
     ]);
   });
 
-  it('takes rke2 from the image of an air-gapped machine, after a look at the checksums', () => {
+  it('installs rke2 from the image of an air-gapped machine after verifying checksums', () => {
     const [, check, install] = commands({ agentConfig: { airGapped: true, airGappedChecksum: 'abc' } }, 'agent');
     expect(check).toMatch(/sha256sum \/opt\/rke2-artifacts\/sha256sum\*\.txt .* = "abc" \|\| \{ .* exit 1; \}/);
     expect(install).toBe('INSTALL_RKE2_ARTIFACT_PATH=/opt/rke2-artifacts INSTALL_RKE2_TYPE="agent" sh /opt/install.sh');
   });
 
-  it('prepares the machine for a profile before rke2 starts', () => {
+  it('runs the CIS profile script before rke2 starts', () => {
     const all = commands({ agentConfig: { cisProfile: 'cis' } });
     expect(all.indexOf('/opt/rke2-cis-script.sh')).toBe(2);
   });
 
-  it('brings modules of cloud-init of the user, by name or as one document', () => {
+  it('includes cloud-init modules of the user, by name or as one document', () => {
     const text = (additionalUserData: object): Record<string, unknown> =>
       parse(renderRKE2({ role: 'agent', version, spec: { agentConfig: { additionalUserData } }, files }).text);
     expect(text({ data: { users: '- name: me\n' } })['users']).toEqual([{ name: 'me' }]);
@@ -158,7 +158,7 @@ describe('user data of rke2', () => {
     expect(() => text({ config: '- a list' })).toThrow('is not a map');
   });
 
-  it('is a unit and a script for machines that read Ignition', () => {
+  it('contains a unit and a script in Ignition format', () => {
     const rendered = renderRKE2({ role: 'agent', version, spec: { agentConfig: { format: 'ignition' } }, files });
     const document = JSON.parse(rendered.text);
     expect(document.systemd.units.map((unit: { name: string }) => unit.name)).toEqual(['rke2-install.service']);
@@ -169,16 +169,16 @@ describe('user data of rke2', () => {
   });
 });
 
-describe('a profile', () => {
+describe('the CIS profile of rke2', () => {
   it.each([
     ['v1.24.0+rke2r1', 'cis-1.6'],
     [version, 'cis'],
     [version, 'cis-1.23'],
-  ] as const)('of %s may be %s', (release, cisProfile) => {
+  ] as const)('of release %s may be %s', (release, cisProfile) => {
     expect(() => refuseUnknownProfile(release, { cisProfile })).not.toThrow();
   });
 
-  it('that the release does not know is refused', () => {
+  it('is refused when the release does not support it', () => {
     expect(() => refuseUnknownProfile(version, { cisProfile: 'cis-1.6' })).toThrow('write cis');
   });
 });

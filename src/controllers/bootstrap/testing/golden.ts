@@ -22,24 +22,24 @@ export function describeGolden(
 ): void {
   const directory = fileURLToPath(testdata);
 
-  describe.each(cases)('user data of $name', ({ name, render }) => {
+  describe.each(cases)('the user data of $name', ({ name, render }) => {
     const { text, format } = render();
     const path = `${directory}${fileName(name, format)}`;
 
-    it('is what the golden file says', () => {
+    it('equals its golden file', () => {
       const shown = show(text);
       if (process.env['CAPSTAN_UPDATE_GOLDEN'] === '1') writeFileSync(path, shown);
       expect(existsSync(path), `${path} is missing; run with CAPSTAN_UPDATE_GOLDEN=1`).toBe(true);
       expect(shown).toBe(readFileSync(path, 'utf8'));
     });
 
-    it('can be read back', () => {
+    it('can be parsed', () => {
       const value = (format === 'ignition' ? JSON.parse(text) : parse(text, { version: '1.1' })) as object;
       expect(Object.keys(value)).toContain(format === 'ignition' ? 'ignition' : 'runcmd');
     });
   });
 
-  it('has no golden file that nothing makes', () => {
+  it('has no golden file without a case', () => {
     const made = cases.map(({ name, render }) => fileName(name, render().format)).sort();
     expect(readdirSync(directory).sort()).toEqual(made);
   });

@@ -38,7 +38,7 @@ async function createDeployment(w: World): Promise<void> {
 }
 
 describe('a cluster', () => {
-  it.each(['v1beta2', 'v1beta1'] as const)('takes over what its providers report, contract %s', async (contract) => {
+  it.each(['v1beta2', 'v1beta1'] as const)('reports the state of its providers, contract %s', async (contract) => {
     world = await createWorld({ contract });
     const w = world;
     await createCluster(w);
@@ -82,7 +82,7 @@ describe('a cluster', () => {
     }
   });
 
-  it('is not asked for its API before a machine of its control plane has a server', async () => {
+  it('is not connected to before a control plane machine has a server', async () => {
     world = await createWorld();
     const w = world;
     const machine = { namespace: w.namespace, name: 'cp-1' };
@@ -105,7 +105,7 @@ describe('a cluster', () => {
     await w.until(() => w.connections() === 1);
   });
 
-  it('goes down in order, says what is left, and ends at nothing', async () => {
+  it('is deleted in order, reports what is left, and leaves nothing', async () => {
     world = await createWorld({ stuck: () => stuck });
     let stuck = true;
     const w = world;
@@ -134,7 +134,7 @@ describe('a cluster', () => {
     expect(await w.list(MachineDeployments)).toEqual([]);
   });
 
-  it('makes its own kubeconfig where there is no control-plane provider, and knows when to renew it', async () => {
+  it('creates and renews its own kubeconfig without a control plane provider', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w, 'c1', { controlPlane: false });
@@ -176,7 +176,7 @@ describe('a cluster', () => {
     expect(kubeconfigNeedsRotation('not a kubeconfig: [', w.clock.now())).toBe(true);
   });
 
-  it('reports a provider object that vanished', async () => {
+  it('reports a provider object that was deleted', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);
@@ -191,7 +191,7 @@ describe('a cluster', () => {
     );
   });
 
-  it('says in both contracts that its control plane is missing, and that it is paused', async () => {
+  it('reports in both forms of conditions a missing control plane and a pause', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);
@@ -211,7 +211,7 @@ describe('a cluster', () => {
     await w.until(async () => (await w.find(Clusters, 'c1')) === undefined);
   });
 
-  it('says that nobody acts on its topology', async () => {
+  it('reports that no controller acts on its topology', async () => {
     world = await createWorld();
     const w = world;
     const topology = { classRef: { name: 'quick' }, version: 'v1.33.0' };
@@ -232,7 +232,7 @@ describe('a cluster', () => {
     expect(legacyConditionOf(cluster, 'Ready')).toMatchObject({ status: 'False', reason: 'TopologyNotSupported' });
   });
 
-  it('stays available when its API is silent for a moment', async () => {
+  it('stays available while its API is silent for a moment', async () => {
     let workloads: WorkloadClusters | undefined;
     world = await createWorld({
       extend: (_manager, shared) => {
@@ -251,7 +251,7 @@ describe('a cluster', () => {
     expect(conditionOf(await w.find(Clusters, 'c1'), 'RemoteConnectionProbe')?.status).toBe('True');
   });
 
-  it('hears of the end of a silence, however short it was', async () => {
+  it('is notified when its API answers again after a short silence', async () => {
     let workloads: WorkloadClusters | undefined;
     const told: string[] = [];
     const stop = new AbortController();
@@ -279,7 +279,7 @@ describe('a cluster', () => {
     stop.abort();
   });
 
-  it('notices a new kubeconfig at once', async () => {
+  it('reconnects at once with a new kubeconfig', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);

@@ -145,8 +145,8 @@ const can = (...changes: [string, JsonObject][]): JsonObject => ({
   ...Object.fromEntries(changes.map(([name, spec]) => [`${name}Patch`, merge({ spec: { template: { spec } } })])),
 });
 
-describe('machines of a deployment', () => {
-  test('are updated in place, one after the other, where an extension can do it', async () => {
+describe('in-place updates of a machine deployment', () => {
+  test('update machines one after the other when an extension supports the change', async () => {
     const before = await start({ maxSurge: 0, maxUnavailable: 1 });
     server.answer(
       'CanUpdateMachineSet',
@@ -182,7 +182,7 @@ describe('machines of a deployment', () => {
     expect(set?.spec.replicas).toBe(3);
   });
 
-  test('are joined by a new one first where none may be unavailable', async () => {
+  test('create a new machine first when none may be unavailable', async () => {
     const before = await start({ maxSurge: 1, maxUnavailable: 0 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.33.1' }]));
     await edit({ version: 'v1.33.1' });
@@ -192,7 +192,7 @@ describe('machines of a deployment', () => {
     expect({ unavailable, most }).toEqual({ unavailable: 0, most: 4 });
   });
 
-  test('are replaced where the extension cannot change all of it, and an event says what', async () => {
+  test('are replaced by a rollout when the extension cannot change everything, and an event says so', async () => {
     const before = await start({ maxSurge: 1, maxUnavailable: 0 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.33.1' }]));
     await edit({ version: 'v1.33.1', ...(await createLargeTemplate()) });
@@ -203,7 +203,7 @@ describe('machines of a deployment', () => {
     expect(notes).toMatch(/InPlaceUpdate .*cannot change all that differs in FakeMachineTemplate/);
   });
 
-  test('stay as they are while the control plane is older', async () => {
+  test('wait while the control plane is older', async () => {
     await start({ maxSurge: 0, maxUnavailable: 1 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.34.0' }]));
     await edit({ version: 'v1.34.0' });
@@ -215,7 +215,7 @@ describe('machines of a deployment', () => {
     expect(scaling.map(({ message }) => message).join('\n')).toMatch(/version skew policy/);
   });
 
-  test('survive a crash at any moment of it', async () => {
+  test('survive a crash at any moment', async () => {
     const before = await start({ maxSurge: 0, maxUnavailable: 1 });
     server.answer('CanUpdateMachineSet', can(['machineSet', { version: 'v1.33.1' }]));
     server.answer('UpdateMachine', { status: 'Success' });

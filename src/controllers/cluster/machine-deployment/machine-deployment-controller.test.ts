@@ -61,7 +61,7 @@ const rolledOut = (w: World, count: number) => async (): Promise<boolean> => {
 };
 
 describe('a machine deployment', () => {
-  it('makes a set and machines, and says how they are', async () => {
+  it('creates a machine set and machines, and reports their state', async () => {
     const w = await begin(2);
     await w.until(rolledOut(w, 2));
     const [set] = await w.list(MachineSets);
@@ -106,7 +106,7 @@ describe('a machine deployment', () => {
     });
   });
 
-  it('replaces machines one by one, never below what must be available, and removes the old set', async () => {
+  it('replaces machines within the availability limits and deletes the old set', async () => {
     const w = await begin(3, {}, { bootMs: 20_000 });
     await w.until(rolledOut(w, 3));
     const old = (await w.list(Machines)).map(({ metadata }) => metadata.uid);
@@ -138,7 +138,7 @@ describe('a machine deployment', () => {
     expect((await w.workload.list(Nodes)).items).toHaveLength(3);
   });
 
-  it('says what it is rolling out and why', async () => {
+  it('reports what it rolls out and why', async () => {
     const w = await begin(1, {}, { bootMs: 60_000 });
     await w.until(rolledOut(w, 1));
     await change(w, { template: { spec: { version: 'v1.33.1' } } });
@@ -147,7 +147,7 @@ describe('a machine deployment', () => {
     expect(await text()).toBe('Rolling out 1 not up-to-date replicas\n* Version v1.33.0, v1.33.1 required');
   });
 
-  it('says that a Node runs another version than it asks for, without a rollout', async () => {
+  it('reports a Node with another version without starting a rollout', async () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
     const [machine] = await w.list(Machines);
@@ -165,7 +165,7 @@ describe('a machine deployment', () => {
     await w.until(rolledOut(w, 1));
   });
 
-  it('says why it waits', async () => {
+  it('reports why it waits', async () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
     const plane = { namespace: w.namespace, name: 'c1' };
@@ -201,7 +201,7 @@ describe('a machine deployment', () => {
     expect(await w.list(MachineSets)).toHaveLength(1);
   });
 
-  it('rolls out again from a given moment', async () => {
+  it('rolls out again after spec.rollout.after', async () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
     const [before] = await w.list(Machines);
@@ -214,7 +214,7 @@ describe('a machine deployment', () => {
     });
   });
 
-  it('goes back to the set of an earlier template while that still exists', async () => {
+  it('reuses the set of an earlier template while that exists', async () => {
     const w = await begin(2, {}, { bootMs: 30_000 });
     await w.until(rolledOut(w, 2));
     const [first] = await w.list(MachineSets);
@@ -227,7 +227,7 @@ describe('a machine deployment', () => {
     expect(now?.metadata.annotations?.['machinedeployment.clusters.x-k8s.io/revision']).toBe('3');
   });
 
-  it('lets users decide when each machine goes, with OnDelete', async () => {
+  it('replaces with OnDelete only machines that the user deletes', async () => {
     const w = await begin(2, { rollout: { strategy: { type: 'OnDelete' } } });
     await w.until(rolledOut(w, 2));
     await change(w, { template: { spec: { version: 'v1.33.1' } } });
@@ -253,7 +253,7 @@ describe('a machine deployment', () => {
     await w.until(rolledOut(w, 2));
   });
 
-  it('takes everything with it', async () => {
+  it('deletes its sets and machines when it is deleted', async () => {
     const w = await begin(2);
     await w.until(rolledOut(w, 2));
     await w.client.delete(MachineDeployments, { namespace: w.namespace, name: 'md' });
@@ -262,7 +262,7 @@ describe('a machine deployment', () => {
     expect(await w.list(FakeMachines)).toEqual([]);
   });
 
-  it('makes one set when the answer to its creation is lost and the controllers are restarted', async () => {
+  it('creates one set when the creation response is lost and controllers restart', async () => {
     const error = () => statusError.internal('the connection broke');
     const faults: FaultRule[] = [{ verb: 'apply', resource: 'MachineSet', when: 'after', nth: [1, 2], error }];
     const w = await begin(1, {}, { faults });
@@ -273,7 +273,7 @@ describe('a machine deployment', () => {
     expect(await w.list(Machines)).toHaveLength(1);
   });
 
-  it('is silent once nothing changes', async () => {
+  it('writes nothing once nothing changes', async () => {
     const w = await begin(1);
     await w.until(rolledOut(w, 1));
     await w.pass(60_000);

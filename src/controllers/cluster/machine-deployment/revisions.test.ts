@@ -34,7 +34,7 @@ const set = (name: string, of: MachineTemplate, replicas: number, revision: numb
     spec: { clusterName: 'c', selector: {}, replicas, template: of },
   }) as Partial<MachineSet> as MachineSet;
 
-describe('differences that need new machines', () => {
+describe('differences that cause a rollout', () => {
   it.each([
     ['none', template('v1'), []],
     ['a version', template('v2'), ['Version v1, v2 required']],
@@ -50,24 +50,24 @@ describe('differences that need new machines', () => {
       template('v1', 'i', { minReadySeconds: 9, taints: [], deletion: { nodeDrainTimeoutSeconds: 1 } }),
       [],
     ],
-  ])('%s', (_, desired, expected) => {
+  ])('are found for: %s', (_, desired, expected) => {
     expect(templateDifferences(template('v1'), desired)).toEqual(expected);
   });
 });
 
-describe('revisions', () => {
-  it('prefer the fitting set with most machines', () => {
+describe('revisions of a machine deployment', () => {
+  it('choose the matching set with most machines', () => {
     const sets = [set('a', template('v1'), 1, 1), set('b', template('v1'), 2, 2), set('c', template('v2'), 5, 3)];
     const found = findRevisions(deployment(template('v1')), sets, now);
     expect(found.current?.metadata.name).toBe('b');
     expect(found.old.map(({ metadata }) => metadata.name)).toEqual(['a', 'c']);
     expect(nextRevision(found)).toBe(4);
   });
-  it('count on from the newest, and stay where nothing newer exists', () => {
+  it('increase from the newest one, and stay when the current one is newest', () => {
     expect(nextRevision({ current: undefined, old: [] })).toBe(1);
     expect(nextRevision({ current: set('a', template('v1'), 1, 3), old: [set('b', template('v2'), 1, 2)] })).toBe(3);
   });
-  it('begin anew from the moment a rollout was asked for', () => {
+  it('start a new set once spec.rollout.after has passed', () => {
     const sets = [set('a', template('v1'), 1, 1, 100)];
     const at = (seconds: number) =>
       deployment(template('v1'), { rollout: { after: formatTime(now + seconds * 1000) } });
@@ -77,8 +77,8 @@ describe('revisions', () => {
   });
 });
 
-describe('the set of a revision', () => {
-  it('has one name however often it is computed, and another for another revision or template', () => {
+describe('the machine set of a revision', () => {
+  it('has a stable name that differs by revision and template', () => {
     const name = (of: MachineDeployment, revision: number): string => setIdentity(of, revision).name;
     const first = name(deployment(template('v1')), 1);
     expect(first).toMatch(/^md-[a-z0-9]{5}$/);
@@ -86,7 +86,7 @@ describe('the set of a revision', () => {
     expect(name(deployment(template('v1')), 2)).not.toBe(first);
     expect(name(deployment(template('v2')), 1)).not.toBe(first);
   });
-  it('keeps what it was born with and takes over what may change in place', () => {
+  it('keeps its immutable fields and takes over those that change in place', () => {
     const existing = set('md-x', template('v1'), 2, 1);
     const desired = desiredSet(deployment(template('v2', 'j', { minReadySeconds: 7 })), {
       name: 'md-x',

@@ -17,7 +17,7 @@ const limits = (replicas: number, maxSurge: number, maxUnavailable: number): Rol
   maxUnavailable,
 });
 
-describe('limits of a rollout', () => {
+describe('the limits of a rollout', () => {
   const deployment = (replicas: number, maxSurge?: number | string, maxUnavailable?: number | string) =>
     ({
       spec: {
@@ -40,10 +40,10 @@ describe('limits of a rollout', () => {
     ['both nought would never move', deployment(3, 0, '10%'), 0, 1],
     ['no more unavailable than there are', deployment(2, 0, 5), 0, 2],
     ['nothing to be unavailable', deployment(0, 0, 0), 0, 0],
-  ])('%s', (_, given, maxSurge, maxUnavailable) => {
+  ])('are computed for: %s', (_, given, maxSurge, maxUnavailable) => {
     expect(rolloutLimits(given)).toMatchObject({ maxSurge, maxUnavailable });
   });
-  it('has none for OnDelete', () => {
+  it('allow no surge and no unavailable machines for OnDelete', () => {
     const given = { spec: { replicas: 3, rollout: { strategy: { type: 'OnDelete' } } } } as MachineDeployment;
     expect(rolloutLimits(given)).toEqual(limits(3, 0, 0));
   });
@@ -83,7 +83,7 @@ describe('a rolling update', () => {
     expect(plan(current, old, bounds)).toEqual(expected);
   });
 
-  it('ends, never makes more than allowed, and never takes below what must be available', () => {
+  it('ends, and never exceeds the surge or undercuts the available minimum', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),
@@ -133,7 +133,7 @@ describe('a rolling update', () => {
   });
 });
 
-describe('OnDelete', () => {
+describe('the OnDelete strategy', () => {
   const plan = (current: SetState, old: SetState[], bounds: RolloutLimits) =>
     Object.fromEntries(planRollout('OnDelete', current, old, bounds));
   it.each<[string, SetState, SetState[], RolloutLimits, Record<string, number>]>([
@@ -153,7 +153,7 @@ describe('OnDelete', () => {
   });
 });
 
-describe('a paused deployment', () => {
+describe('a paused machine deployment', () => {
   const plan = (current: SetState | undefined, old: SetState[], bounds: RolloutLimits) =>
     Object.fromEntries(planPaused(current, old, bounds, { rolling: true }));
   it.each<[string, SetState | undefined, SetState[], RolloutLimits, Record<string, number>]>([

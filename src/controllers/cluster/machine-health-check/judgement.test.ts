@@ -124,7 +124,7 @@ describe('the health of a machine', () => {
   });
 });
 
-describe('the budget of remediations', () => {
+describe('the remediation budget', () => {
   it.each([
     ['all may be ill by default', {}, 3, 0, true, 0],
     ['a number', { unhealthyLessThanOrEqualTo: 1 }, 3, 2, true, 0],
@@ -135,7 +135,7 @@ describe('the budget of remediations', () => {
     ['below a range', { unhealthyInRange: '[1-3]' }, 5, 5, false, 0],
     ['above a range', { unhealthyInRange: '[1-3]' }, 5, 1, false, 0],
     ['a range wins over a number', { unhealthyInRange: '[0-5]', unhealthyLessThanOrEqualTo: 0 }, 5, 1, true, 1],
-  ])('%s', (_, triggerIf, expected, healthy, allowed, remaining) => {
+  ])('is computed for: %s', (_, triggerIf, expected, healthy, allowed, remaining) => {
     const budget = remediationBudget(check({}, triggerIf), { expected, healthy, unhealthy: expected - healthy });
     expect(budget).toMatchObject({ allowed, remaining });
   });

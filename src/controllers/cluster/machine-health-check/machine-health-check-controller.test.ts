@@ -71,7 +71,7 @@ const sicken = (w: World, name: string) =>
   ]);
 
 describe('a machine health check', () => {
-  it('has sick machines replaced by their owner after the time given', async () => {
+  it('has unhealthy machines replaced by their owner after the timeout', async () => {
     const w = await begin(2);
     await w.until(healthy(w, 2));
     const names = (await w.list(Machines)).map(({ metadata }) => metadata.name ?? '');
@@ -91,7 +91,7 @@ describe('a machine health check', () => {
     expect(check?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
   });
 
-  it('leaves all alone when too many are sick', async () => {
+  it('remediates nothing when too many machines are unhealthy', async () => {
     const w = await begin(3, { triggerIf: { unhealthyLessThanOrEqualTo: '40%' } });
     await w.until(healthy(w, 3));
     const names = (await w.list(Machines)).map(({ metadata }) => metadata.name ?? '');
@@ -111,7 +111,7 @@ describe('a machine health check', () => {
     });
   });
 
-  it('has machines replaced that never become nodes', async () => {
+  it('has machines replaced that never become Nodes', async () => {
     let broken = true;
     const w = await begin(1, {}, { broken: () => broken });
     await w.until(async () => (await w.list(Machines)).length === 1);
@@ -121,7 +121,7 @@ describe('a machine health check', () => {
     await w.until(healthy(w, 1), 3_600_000);
   });
 
-  it('notices a node that was deleted', async () => {
+  it('has a machine replaced whose Node was deleted', async () => {
     const w = await begin(1);
     await w.until(healthy(w, 1));
     const name = (await w.list(Machines))[0]?.metadata.name ?? '';
@@ -130,7 +130,7 @@ describe('a machine health check', () => {
     await w.until(healthy(w, 1));
   });
 
-  it('asks somebody else where a template says so, and withdraws when the machine is well again', async () => {
+  it('creates a remediation request from a template, and deletes it when the machine recovers', async () => {
     const templateRef = { apiVersion: `${infrastructureGroup}/v1`, kind: 'FakeRemediationTemplate', name: 'reboot' };
     const w = await begin(1, { templateRef });
     await w.client.create(

@@ -36,7 +36,7 @@ const machine = (
     status: { ...(!more.nodeless && { nodeRef: { name } }), conditions: more.conditions ?? [] },
   }) as Machine;
 
-describe('which machines go first', () => {
+describe('machines to delete', () => {
   const all = [
     machine('old', 100),
     machine('new', 1),
@@ -51,15 +51,15 @@ describe('which machines go first', () => {
     ['Random' as const, ['going', 'marked', 'sick', 'unborn', 'new', 'old']],
     ['Oldest' as const, ['going', 'marked', 'sick', 'unborn', 'old', 'new']],
     ['Newest' as const, ['going', 'marked', 'sick', 'unborn', 'new', 'old']],
-  ])('%s', (policy, expected) => {
+  ])('are chosen by the policy %s', (policy, expected) => {
     expect(order(policy)).toEqual(expected);
   });
-  it('none when none have to', () => {
+  it('are none when the count is zero', () => {
     expect(machinesToDelete(all, 0, undefined, now)).toEqual([]);
   });
 });
 
-describe('preflight checks', () => {
+describe('preflight checks of a machine set', () => {
   const cluster = {
     metadata: { namespace: 'ns' },
     spec: { controlPlaneRef: { apiGroup: 'g', kind: 'CP', name: 'cp' } },
@@ -110,10 +110,10 @@ describe('preflight checks', () => {
     ['skipped one', set('v1.31.0', 'KubeadmVersionSkew'), plane('v1.33.1', 'v1.33.1'), []],
     ['skipped all', set('v1.31.0', 'All'), plane('v1.33.1'), []],
     ['a missing control plane', set('v1.33.1'), undefined, ['CP ns/cp does not exist']],
-  ])('%s', (_, given, controlPlane, expected) => {
+  ])('are evaluated: %s', (_, given, controlPlane, expected) => {
     expect(checks(preflightProblems(cluster, given, controlPlane))).toEqual(expected);
   });
-  it('goes by what a control plane runs that is held there until the workers are newer', () => {
+  it('use the running version of a control plane that is held until workers are newer', () => {
     const held = plane('v1.32.0', 'v1.31.1');
     const conditions = [{ ...condition('VersionAccepted', 'False', 'VersionSkew') }];
     const controlPlane = { ...held, object: { ...held.object, status: { ...held.object.status, conditions } } };
@@ -125,7 +125,7 @@ describe('preflight checks', () => {
     const moving = { ...controlPlane, object: { ...controlPlane.object, status: held.object.status } };
     expect(checks(preflightProblems(cluster, set('v1.31.1'), moving as never))).toContain('ControlPlaneIsStable');
   });
-  it('waits for the version of a topology', () => {
+  it('wait for the version of the topology', () => {
     const managed = { ...cluster, spec: { ...cluster.spec, topology: { version: 'v1.34.0' } } } as Cluster;
     expect(
       checks(preflightProblems(managed, set('v1.32.0', 'KubeadmVersionSkew'), plane('v1.33.1', 'v1.33.1'))),
@@ -133,7 +133,7 @@ describe('preflight checks', () => {
   });
 });
 
-describe('remediation', () => {
+describe('remediation by a machine set', () => {
   const sick = (name: string, age: number, annotations: Record<string, string> = {}) =>
     machine(name, age, {
       annotations,
@@ -149,7 +149,7 @@ describe('remediation', () => {
       spec: { replicas: 4, ...(maxInFlight !== undefined && { remediation: { maxInFlight } }) },
     }) as unknown as MachineDeployment;
   const names = (machines: Machine[]) => machines.map(({ metadata }) => metadata.name);
-  it('takes those a person pointed at, then the newest', () => {
+  it('takes machines marked by a user first, then the newest', () => {
     const plan = planRemediation(set, undefined, [
       sick('a', 3),
       sick('b', 1),
@@ -157,7 +157,7 @@ describe('remediation', () => {
     ]);
     expect(names(plan.remediate)).toEqual(['c', 'b', 'a']);
   });
-  it('keeps to the number allowed at once, counting those under way', () => {
+  it('respects the maximum in flight, counting those under way', () => {
     const going = machine('going', 1, {
       deleting: true,
       conditions: [condition('OwnerRemediated', 'False', 'MachineDeleting')],
@@ -169,12 +169,12 @@ describe('remediation', () => {
       message: expect.stringContaining('50%'),
     });
   });
-  it('leaves machines of an old revision to the rollout', () => {
+  it('leaves unhealthy machines of an old revision to the rollout', () => {
     const plan = planRemediation(set, deployment('3'), [sick('a', 3)]);
     expect(plan.remediate).toEqual([]);
     expect(plan.waiting[0]?.verdict.reason).toBe('CannotBeRemediated');
   });
-  it('clears the mark of those that recovered', () => {
+  it('clears the condition of machines that recovered', () => {
     const well = machine('a', 1, {
       conditions: [condition('HealthCheckSucceeded', 'True'), condition('OwnerRemediated', 'False')],
     });
@@ -192,7 +192,7 @@ describe('names of machines', () => {
     [set(), /^ms-\w{5}$/],
     [set('{{ .cluster.name }}-{{.random}}-x'), /^c1-\w{5}-x$/],
     [set(undefined, 'a'.repeat(70)), /^a{58}\w{5}$/],
-  ])('%#', (given, expected) => {
+  ])('%#: a machine name follows the naming template and fits into 63 characters', (given, expected) => {
     expect(newMachineName(given, seededRandom(1))).toMatch(expected);
   });
 });

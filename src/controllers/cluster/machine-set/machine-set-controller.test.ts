@@ -58,7 +58,7 @@ const namesOf = async (w: World, resource: typeof FakeMachines | typeof Machines
   (await w.list(resource as typeof Machines)).map(({ metadata }) => metadata.name).sort();
 
 describe('a machine set', () => {
-  it('makes machines with their config and infrastructure, and counts what exists', async () => {
+  it('creates machines with bootstrap config and infrastructure, and counts them', async () => {
     const w = await begin();
     await w.client.create(MachineSets, machineSet(w, 3), by);
     await w.until(available(w, 3));
@@ -117,7 +117,7 @@ describe('a machine set', () => {
     expect(template?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
   });
 
-  it('is silent once nothing changes', async () => {
+  it('writes nothing once nothing changes', async () => {
     const w = await begin();
     await w.client.create(MachineSets, machineSet(w, 2), by);
     await w.until(available(w, 2));
@@ -127,7 +127,7 @@ describe('a machine set', () => {
     expect(w.writes()).toBe(before);
   });
 
-  it('brings labels and timeouts to living machines without replacing them, and takes them away again', async () => {
+  it('adds and removes labels and timeouts of existing machines without replacing them', async () => {
     const w = await begin();
     await w.client.create(MachineSets, machineSet(w, 1), by);
     await w.until(available(w, 1));
@@ -150,7 +150,7 @@ describe('a machine set', () => {
     expect(Object.keys(kept?.annotations ?? {})).toContain('cluster.x-k8s.io/cloned-from-name');
   });
 
-  it('scales down the machines that were pointed at first', async () => {
+  it('deletes machines with the delete-machine annotation first when it scales down', async () => {
     const w = await begin();
     await w.client.create(MachineSets, machineSet(w, 3), by);
     await w.until(available(w, 3));
@@ -199,7 +199,7 @@ describe('a machine set', () => {
     await w.until(async () => (await w.list(Machines)).length === 1);
   });
 
-  it('waits for missing templates and says so', async () => {
+  it('waits for missing templates and reports them', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);
@@ -213,7 +213,7 @@ describe('a machine set', () => {
     await w.until(available(w, 1));
   });
 
-  it('makes no machines while the control plane is not stable, and goes on when it is', async () => {
+  it('creates no machines while the control plane is unstable, and continues afterwards', async () => {
     const w = await begin();
     await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'ControlPlaneInitialized')?.status === 'True');
     const plane = { namespace: w.namespace, name: 'c1' };
@@ -230,7 +230,7 @@ describe('a machine set', () => {
     expect(w.clock.now()).toBe(asked);
   });
 
-  it('of two thousand million machines makes no more than can be served, and listens meanwhile', async () => {
+  it('with 2147483647 replicas creates a limited number of machines and stays responsive', async () => {
     const w = await begin();
     // prevents the server from being created
     const template = { spec: { template: { spec: { hold: true } } } };
@@ -244,7 +244,7 @@ describe('a machine set', () => {
     await w.until(async () => (await w.list(Machines)).length === 2);
   });
 
-  it('takes its machines with it', async () => {
+  it('deletes its machines when it is deleted', async () => {
     const w = await begin();
     await w.client.create(MachineSets, machineSet(w, 2), by);
     await w.until(available(w, 2));
@@ -255,7 +255,7 @@ describe('a machine set', () => {
     expect(await w.list(FakeConfigs)).toEqual([]);
   });
 
-  it('does nothing while paused, and keeps saying so', async () => {
+  it('does nothing while paused, and keeps reporting the pause', async () => {
     const w = await begin();
     await w.until(async () => conditionOf(await w.find(Clusters, 'c1'), 'Paused') !== undefined);
     const cluster = { namespace: w.namespace, name: 'c1' };
@@ -279,7 +279,7 @@ describe('a machine set', () => {
     ['apply', 'FakeMachine'],
   ];
   it.each(['before', 'after'] as const)(
-    'neither leaks nor doubles when every step fails once %s it happened, and we are restarted',
+    'creates no leaks or duplicates when steps fail %s the write and controllers restart',
     async (when) => {
       const error = () => statusError.internal('the connection broke');
       const faults = steps.map(([verb, resource]): FaultRule => ({ verb, resource, when, nth: [1, 3], error }));

@@ -105,7 +105,7 @@ const marks = async (): Promise<(string | undefined)[]> => {
     .concat(metadata.annotations?.[pendingHooks]);
 };
 
-test('a machine is updated in place by the extension, which is asked until it is done', async () => {
+test('a machine is updated in place by the extension, which is called until it is done', async () => {
   await start();
   server.answer('UpdateMachine', { status: 'Success', retryAfterSeconds: 10, message: 'step 1 of 2' });
   await begin();
@@ -129,7 +129,7 @@ test('a machine is updated in place by the extension, which is asked until it is
   await until(async () => isTrue(await machine(), 'Ready'));
 });
 
-test('a failure is seen on the Machine and tried again', async () => {
+test('a failed in-place update is shown on the Machine and retried', async () => {
   await start();
   server.answer('UpdateMachine', { status: 'Failure', message: 'no disk' });
   await begin();

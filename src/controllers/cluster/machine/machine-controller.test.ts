@@ -83,7 +83,7 @@ const deletion = async (w: World) => conditionOf(await w.find(Machines, 'm1'), '
 const gone = (w: World) => async (): Promise<boolean> => (await w.find(Machines, 'm1')) === undefined;
 
 describe('a machine', () => {
-  it.each(['v1beta2', 'v1beta1'] as const)('becomes a node, with providers of contract %s', async (contract) => {
+  it.each(['v1beta2', 'v1beta1'] as const)('becomes a Node with providers of contract %s', async (contract) => {
     const w = await begin({ contract }, {}, { labels: { 'node.cluster.x-k8s.io/tier': 'gold', other: 'x' } });
     await w.until(running(w));
     const machine = await w.find(Machines, 'm1');
@@ -123,7 +123,7 @@ describe('a machine', () => {
     expect(node.spec?.taints ?? []).toEqual([]);
   });
 
-  it('tells whose business it is that its Node does not say where it runs', async () => {
+  it('reports who must set the missing providerID of its Node', async () => {
     const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }];
     let server = '';
     const w = await begin({
@@ -140,7 +140,7 @@ describe('a machine', () => {
     await w.until(async () => (await w.find(Machines, 'm1'))?.status?.nodeRef?.name === 'm1');
   });
 
-  it('tells of a Node an earlier server of its name left behind, and takes it along', async () => {
+  it('reports a Node left by an earlier server of the same name, and deletes it on deletion', async () => {
     const w = await begin({
       boot: async () => {
         const spec = { providerID: 'fake:///earlier' };
@@ -155,7 +155,7 @@ describe('a machine', () => {
     expect((await w.workload.list(Nodes)).items).toEqual([]);
   });
 
-  it('leaves a Node of its name alone that is of another machine', async () => {
+  it('ignores a Node of its name that belongs to another machine', async () => {
     const w = await begin({
       boot: async ({ metadata }, providerID) => {
         if (metadata.name !== 'm2') return;
@@ -170,7 +170,7 @@ describe('a machine', () => {
     expect((await w.workload.list(Nodes)).items.map(({ metadata }) => metadata.name)).toEqual(['m1']);
   });
 
-  it('tells what it waits for on the way', async () => {
+  it('reports what it waits for while it is created', async () => {
     const w = await begin({ bootMs: 30_000 });
     await w.until(async () => (await w.find(Machines, 'm1'))?.status?.phase === 'Provisioning');
     const machine = await w.find(Machines, 'm1');
@@ -184,14 +184,14 @@ describe('a machine', () => {
     await w.until(running(w));
   });
 
-  it('waits for minReadySeconds before it calls itself available', async () => {
+  it('waits for minReadySeconds before it becomes available', async () => {
     const w = await begin({}, { minReadySeconds: 30 });
     await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'Ready')?.status === 'True');
     expect(conditionOf(await w.find(Machines, 'm1'), 'Available')?.reason).toBe('WaitingForMinReadySeconds');
     await w.until(running(w));
   });
 
-  it('reports a sick and a vanished node', async () => {
+  it('reports an unhealthy and a deleted Node', async () => {
     const w = await begin();
     await w.until(running(w));
     const now = '2026-01-02T00:00:00Z';
@@ -208,7 +208,7 @@ describe('a machine', () => {
     expect(await legacy()).toMatchObject({ status: 'False', reason: 'NodeNotFound' });
   });
 
-  it('says in both contracts that its server does not run', async () => {
+  it('reports in both forms of conditions that its server does not run', async () => {
     const w = await begin();
     await w.until(running(w));
     const stopped = {
@@ -223,7 +223,7 @@ describe('a machine', () => {
     expect(legacyConditionOf(await w.find(Machines, 'm1'), 'Ready')).toMatchObject(stopped);
   });
 
-  it('has its owner asked to replace it when its server is gone for good, unless told otherwise', async () => {
+  it('requests remediation when its server is gone, unless an annotation skips it', async () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true };
     const w = await begin(
       {},
@@ -258,7 +258,7 @@ describe('a machine', () => {
     expect(await find('HealthCheckSucceeded')()).toBeUndefined();
   });
 
-  it('keeps the last known state through a short loss of contact, and says so after a long one', async () => {
+  it('keeps the last known state through a short connection loss, and reports a long one', async () => {
     const w = await begin();
     await w.until(running(w));
     w.setWorkloadDown(true);
@@ -270,7 +270,7 @@ describe('a machine', () => {
     await w.until(running(w));
   });
 
-  it('says which reference leads nowhere, and continues when it is corrected', async () => {
+  it('reports an unresolvable reference, and continues when it is corrected', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);
@@ -310,7 +310,7 @@ const pod = (name: string, metadata: object = {}, spec: object = {}): Pod =>
   }) as Pod;
 
 describe('the deletion of a machine', () => {
-  it('waits for hooks, drains, and takes everything down in order', async () => {
+  it('waits for hooks, drains the Node, and deletes its parts in order', async () => {
     const w = await begin(
       {},
       {},
@@ -345,7 +345,7 @@ describe('the deletion of a machine', () => {
     expect((await w.workload.list(Nodes)).items).toEqual([]);
   });
 
-  it('evicts in order of the drain rules, waits for jobs, skips what is to be skipped', async () => {
+  it('evicts in the order of the drain rules, waits for jobs, and skips pods as configured', async () => {
     const w = await begin();
     await w.until(running(w));
     await put(w.workload, Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } });
@@ -371,7 +371,7 @@ describe('the deletion of a machine', () => {
     expect(await w.workload.get(Pods, { namespace: 'apps', name: 'stay' })).toBeDefined();
   });
 
-  it('names the disruption budget that holds it up, and ends when the time allowed is over', async () => {
+  it('names the blocking disruption budget, and continues after the drain timeout', async () => {
     const w = await begin({ realWorkload: true }, { deletion: { nodeDrainTimeoutSeconds: 300 } });
     await w.until(running(w));
     await put(w.workload, Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } });
@@ -404,7 +404,7 @@ describe('the deletion of a machine', () => {
     expect(await w.workload.get(Pods, { namespace: 'apps', name: 'app' })).toBeDefined();
   });
 
-  it('ends with a dead workload API, after a while', async () => {
+  it('completes after a while when the workload API does not answer', async () => {
     const w = await begin();
     await w.until(running(w));
     w.setWorkloadDown(true);
@@ -427,21 +427,21 @@ describe('the deletion of a machine', () => {
     const remembered = async (w: World): Promise<string[]> =>
       Object.keys((await w.find(Clusters, 'c1'))?.metadata.annotations ?? {});
 
-    it('has it deleted once the workload API answers again', async () => {
+    it('deletes the Node once the workload API answers again', async () => {
       const w = await leaveNode();
       w.setWorkloadDown(false);
       await w.until(async () => (await w.workload.list(Nodes)).items.length === 0);
       await w.until(async () => (await remembered(w)).length === 0);
     });
 
-    it('has it deleted also by controllers that did not see the deletion', async () => {
+    it('deletes the Node even after a restart of the controllers', async () => {
       const w = await leaveNode();
       await w.restart(async () => w.setWorkloadDown(false));
       await w.until(async () => (await w.workload.list(Nodes)).items.length === 0);
       await w.until(async () => (await remembered(w)).length === 0);
     });
 
-    it('leaves a Node of the same name alone that runs on another server', async () => {
+    it('keeps a Node of the same name that runs on another server', async () => {
       const w = await leaveNode();
       await w.workload.delete(Nodes, { name: 'm1' });
       const another = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'm1' }, spec: { providerID: 'fake:///new' } };
@@ -451,7 +451,7 @@ describe('the deletion of a machine', () => {
       expect((await w.workload.list(Nodes)).items).toHaveLength(1);
     });
 
-    it('says on the Cluster why it cannot be deleted, and tries on', async () => {
+    it('reports on the Cluster why the Node cannot be deleted, and retries', async () => {
       const w = await leaveNode();
       const refused = () => statusError.forbidden({ group: '', resource: 'nodes' }, 'not yours');
       w.setWorkloadFaults([{ verb: 'delete', resource: 'Node', error: refused }]);
@@ -467,7 +467,7 @@ describe('the deletion of a machine', () => {
     });
   });
 
-  it('does not wait for a node that never was', async () => {
+  it('does not wait for a Node that never existed', async () => {
     const w = await begin({ broken: () => true });
     await w.until(async () => (await w.find(Machines, 'm1'))?.status?.phase === 'Provisioning');
     await w.client.delete(Machines, key(w));
@@ -476,7 +476,7 @@ describe('the deletion of a machine', () => {
     expect(w.clock.now() - asked).toBeLessThan(10_000);
   });
 
-  it('takes a node down that joined while nobody could look', async () => {
+  it('deletes a Node that joined while the workload API did not answer', async () => {
     world = await createWorld();
     const w = world;
     await createCluster(w);
@@ -493,7 +493,7 @@ describe('the deletion of a machine', () => {
     expect((await w.workload.list(Nodes)).items).toEqual([]);
   });
 
-  it('says what it waits for when infrastructure does not go, and delays no other machine', async () => {
+  it('reports infrastructure that is not deleted, and delays no other machine', async () => {
     const w = await begin({ stuck: (name) => name === 'm1' });
     await createMachine(w, 'm2');
     await w.until(async () => (await running(w)()) && (await running(w, 'm2')()));
@@ -504,7 +504,7 @@ describe('the deletion of a machine', () => {
     expect((await deletion(w))?.message).toBe('Waiting for FakeMachine to be deleted');
   });
 
-  it('concludes nothing from what it could not look at', async () => {
+  it('does not assume an object is gone when it could not be read', async () => {
     const faults: FaultRule[] = [];
     const w = await begin({ faults });
     await w.until(running(w));
@@ -522,7 +522,7 @@ describe('the deletion of a machine', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'ends when every step fails once %s it happened, and we are restarted',
+    'completes when every step fails %s the write and controllers restart',
     async (when) => {
       const error = () => statusError.internal('the connection broke');
       const faults: FaultRule[] = [];

@@ -25,8 +25,8 @@ const synced = (given: NodeSyncInput): Node => {
   return patch ? asTyped<Node>(applyMergePatch(asJson(given.node), patch)) : given.node;
 };
 
-describe('a node', () => {
-  it('takes labels of known domains, and loses those the machine lost', () => {
+describe('Node synchronization', () => {
+  it('sets labels of known domains and removes labels that the machine lost', () => {
     const first = synced(
       input(node(), machine({ 'node-role.kubernetes.io/worker': '', 'gpu.node.cluster.x-k8s.io/x': '1', app: 'y' })),
     );
@@ -46,14 +46,14 @@ describe('a node', () => {
     expect(nodePatch(input(second, machine({ 'node-role.kubernetes.io/worker': '' })))).toBeUndefined();
   });
 
-  it('takes extra labels where asked, and the mark of interruptible machines', () => {
+  it('sets additional labels and the label of interruptible machines', () => {
     const labels = synced(
       input(node(), machine({ 'x.example/y': '1' }), { additionalLabels: [/^x\.example\//], interruptible: true }),
     ).metadata.labels;
     expect(labels).toEqual({ 'x.example/y': '1', 'cluster.x-k8s.io/interruptible': '' });
   });
 
-  it('loses the taint of the beginning, keeps foreign ones, and follows those of the machine', () => {
+  it('removes the uninitialized taint, keeps foreign taints, and syncs those of the machine', () => {
     const begin = node({
       spec: {
         taints: [
@@ -77,7 +77,7 @@ describe('a node', () => {
   it.each([
     [1, 2, true],
     [2, 2, false],
-  ])('of revision %d under revision %d is marked as outdated: %s', (own, current, marked) => {
+  ])('of a machine with revision %d under revision %d marks the Node as outdated: %s', (own, current, marked) => {
     const given = input(node(), machine({}), {
       machineSet: revision(own) as Partial<MachineSet> as MachineSet,
       machineDeployment: revision(current) as Partial<MachineDeployment> as MachineDeployment,

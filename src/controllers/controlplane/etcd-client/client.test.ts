@@ -115,8 +115,8 @@ async function serve(
   };
 }
 
-describe('the client of etcd', () => {
-  it('reads members with ids of all 64 bits, as a client of its own authority', async () => {
+describe('the etcd client', () => {
+  it('reads members with 64-bit ids using a certificate of its own authority', async () => {
     const member = Buffer.concat([
       number(1, 0xfedcba9876543210n),
       bytes(2, 'a'),
@@ -210,12 +210,12 @@ describe('the client of etcd', () => {
       ok(Buffer.from([0x12, 0x7f])),
       { message: expect.stringContaining('not a protobuf message') },
     ],
-  ])('tells of %s', async (_, answer, expected) => {
+  ])('reports %s', async (_, answer, expected) => {
     const { open } = await serve(() => answer);
     await expect((await open()).members(signal)).rejects.toMatchObject({ name: 'EtcdError', ...expected });
   });
 
-  it('gives up after the time allowed, and when the caller does', async () => {
+  it('aborts after the timeout and when the caller aborts', async () => {
     const clock = new ManualClock();
     const { open, asked } = await serve(() => () => {}, clock);
     const client = await open();
@@ -229,7 +229,7 @@ describe('the client of etcd', () => {
     expect(await aborted).toEqual(new Error('enough'));
   });
 
-  it('refuses to send what is no id', async () => {
+  it('refuses to send an invalid member id', async () => {
     const { open } = await serve(() => ok(Buffer.alloc(0)));
     await expect((await open()).moveLeader('leader', signal)).rejects.toThrow(/not the id of an etcd member/);
   });

@@ -37,8 +37,8 @@ function connections() {
   return { clock, made, open };
 }
 
-describe('connections to members of etcd', () => {
-  it('are used again for a while, and closed when nobody needs them', async () => {
+describe('connections to etcd members', () => {
+  it('are reused for a while and closed when unused', async () => {
     const { clock, made, open } = connections();
     for (let turn = 0; turn < 3; turn++) {
       const client = await open(target, signal);
@@ -52,7 +52,7 @@ describe('connections to members of etcd', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('belong to one user at a time', async () => {
+  it('are used by one caller at a time', async () => {
     const { made, open } = connections();
     const [one, other] = [await open(target, signal), await open(target, signal)];
     expect(made).toHaveLength(2);
@@ -63,7 +63,7 @@ describe('connections to members of etcd', () => {
     expect(made).toHaveLength(3);
   });
 
-  it.each(['a call failed', 'the other side closed it'])('are not used again when %s', async (what) => {
+  it.each(['a call failed', 'the other side closed it'])('are not reused when %s', async (what) => {
     const { made, open } = connections();
     const client = await open(target, signal);
     if (what === 'a call failed') {

@@ -106,7 +106,7 @@ describe.skipIf(missing)(
       if (directory !== '') await rm(directory, { recursive: true, force: true });
     });
 
-    it('lists its members and has one leader', async () => {
+    it('an etcd cluster lists its members and has one leader', async () => {
       const any = await client('a');
       const members = await any.members(signal);
       expect(members.map(({ name }) => name).sort()).toEqual([...names]);
@@ -126,7 +126,7 @@ describe.skipIf(missing)(
       expect(await any.alarms(signal)).toEqual([]);
     });
 
-    it('refuses a stranger', async () => {
+    it('an etcd cluster refuses a client of an unknown authority', async () => {
       const stranger = await createAuthority({ commonName: 'etcd-ca', clock: systemClock });
       const unknownMembers = etcdConnector({
         client: await managementWith(stranger, { namespace: 'ns', name: 'c1-etcd' }),
@@ -142,7 +142,7 @@ describe.skipIf(missing)(
       await expect(unknownMembers({ cluster, node: 'a' }, signal)).rejects.toThrow(/no secure connection/);
     });
 
-    it('stores keys, and gives them back in a snapshot', async () => {
+    it('an etcd cluster stores keys and returns them in a snapshot', async () => {
       const any = await client('a');
       const put = (key: string, value: string) =>
         any.keys.put({ key: Buffer.from(key), value: Buffer.from(value) }, signal);
@@ -171,7 +171,7 @@ describe.skipIf(missing)(
       await any.defragment(signal);
     });
 
-    it('takes a learner, and lets it go', async () => {
+    it('an etcd cluster adds a learner and removes it', async () => {
       const any = await client('a');
       const id = await any.addLearner(['http://127.0.0.1:1'], signal);
       const learner = (await any.members(signal)).find((member) => member.id === id);
@@ -180,7 +180,7 @@ describe.skipIf(missing)(
       expect((await any.removeMember(id, signal)).map((member) => member.id)).not.toContain(id);
     });
 
-    it('knows tenants, made and dropped any number of times', async () => {
+    it('an etcd tenant can be created and dropped repeatedly', async () => {
       const any = await client('a');
       const tenant = { user: 'tenant', role: 'tenant', prefix: '/tenant/' };
       await any.tenants.ensure(tenant, signal);
@@ -191,7 +191,7 @@ describe.skipIf(missing)(
       expect(await any.keys.deleteAll(signal)).toBe(1);
     });
 
-    it('moves its leadership, which only the leader can do, and lets a member go', async () => {
+    it('an etcd leader moves its leadership, and a member can be removed', async () => {
       const any = await client('a');
       const members = await any.members(signal);
       const idOf = (name: string): string => members.find((member) => member.name === name)?.id ?? '';

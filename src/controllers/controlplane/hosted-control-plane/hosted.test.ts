@@ -50,7 +50,7 @@ describe('a HostedControlPlane', () => {
   });
   afterAll(() => world.stop());
 
-  it('comes up with three API servers and three members of etcd', async () => {
+  it('becomes available with three API servers and three etcd members', async () => {
     await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
     expect((await world.controlPlane()).status).toMatchObject({
       initialization: { controlPlaneInitialized: true },
@@ -66,7 +66,7 @@ describe('a HostedControlPlane', () => {
     expect((await world.list(Deployments)).map(({ metadata }) => metadata.name)).toEqual(['c1-api-server']);
   });
 
-  it('has all three programs in every Pod that goes by the name of its cluster', async () => {
+  it('runs all its programs in every Pod with the label of its cluster', async () => {
     await world.until(async () => (await world.controlPlane()).status?.readyReplicas === 3);
     const { items } = await world.client.list(Pods, {
       namespace: world.namespace,
@@ -91,7 +91,7 @@ describe('a HostedControlPlane', () => {
     );
   });
 
-  it('is reached through the Gateway, under a name of its domain', async () => {
+  it('is reached through the Gateway under a name of the Gateway domain', async () => {
     const host = `c1.${world.namespace}.planes.example.org`;
     await world.until(async () => (await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
     expect((await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual({ host, port: 443 });
@@ -103,7 +103,7 @@ describe('a HostedControlPlane', () => {
     expect(Buffer.from(kubeconfig?.data?.['value'] ?? '', 'base64').toString()).toContain(`https://${host}:443`);
   });
 
-  it('lets kubelets touch only what is theirs', async () => {
+  it('enables NodeRestriction for kubelets', async () => {
     const deployment = await world.find(Deployments, 'c1-api-server');
     const container = deployment?.spec.template?.spec?.containers.find(({ args }) =>
       args?.some((arg) => arg.startsWith('--etcd-servers')),
@@ -111,7 +111,7 @@ describe('a HostedControlPlane', () => {
     expect(container?.args?.find((arg) => arg.startsWith('--enable-admission-plugins'))).toContain('NodeRestriction');
   });
 
-  it('shows every step of the way', async () => {
+  it('has a condition for every step', async () => {
     const controlPlane = await world.controlPlane();
     for (const type of [
       'CACertificatesReady',
@@ -130,14 +130,14 @@ describe('a HostedControlPlane', () => {
     }
   });
 
-  it('is quiet when all is as desired', async () => {
+  it('writes nothing when all is as desired', async () => {
     await world.pass(15 * minute);
     const before = world.writes();
     await world.pass(minute);
     expect(world.writes()).toBe(before);
   });
 
-  it('goes with all that is its own', async () => {
+  it('deletes everything it created when it is deleted', async () => {
     await world.client.delete(Clusters, { namespace: world.namespace, name: clusterName });
     await world.until(async () => (await world.find(Clusters, clusterName)) === undefined);
     expect(await world.find(HostedControlPlanes, controlPlaneName)).toBeUndefined();
@@ -147,7 +147,7 @@ describe('a HostedControlPlane', () => {
 });
 
 describe('a change of a HostedControlPlane', () => {
-  it('scales it, puts it to sleep and wakes it', async () => {
+  it('scales it, hibernates it at zero replicas and wakes it', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1 });
@@ -160,7 +160,7 @@ describe('a change of a HostedControlPlane', () => {
     await untilAvailable(world);
   });
 
-  it('of an argument the plane depends on has no effect, and is told once', async () => {
+  it('is ignored and reported once for an argument that the plane sets itself', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1 });
@@ -182,7 +182,7 @@ describe('a change of a HostedControlPlane', () => {
     await world.until(async () => (await condition()) === undefined);
   });
 
-  it('says when its Gateway is gone, and answers again with a new one', async () => {
+  it('to a deleted Gateway is reported, and a new Gateway is used', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1 });
@@ -202,7 +202,7 @@ describe('a change of a HostedControlPlane', () => {
     expect(await generation()).toBe(before);
   });
 
-  it('of the priority of one program only is warned of, because all three share a Pod', async () => {
+  it('to the priority of one program causes a warning, because all share a Pod', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1, deployment: { scheduler: { priorityClassName: 'low' } } });
@@ -215,7 +215,7 @@ describe('a change of a HostedControlPlane', () => {
     expect((await warnings())[0]?.message).toContain('deployment.scheduler.priorityClassName');
   });
 
-  it('leaves out a program of which none is wanted', async () => {
+  it('to zero replicas of a program omits that program', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1, deployment: { scheduler: { replicas: 0 } } });
@@ -225,7 +225,7 @@ describe('a change of a HostedControlPlane', () => {
     expect(names).toEqual(['kube-apiserver', 'konnectivity-server', 'kube-controller-manager']);
   });
 
-  it('to fewer replicas takes the budget of several away', async () => {
+  it('to one replica deletes the PodDisruptionBudget', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 2 });
@@ -236,7 +236,7 @@ describe('a change of a HostedControlPlane', () => {
     expect(await world.find(PodDisruptionBudgets, 'c1-etcd')).toBeDefined();
   });
 
-  it('upgrades it', async () => {
+  it('to a newer version upgrades it', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1 });
@@ -246,8 +246,8 @@ describe('a change of a HostedControlPlane', () => {
   });
 });
 
-describe('what keeps a HostedControlPlane from coming up', () => {
-  it('is a Gateway that is not there, until it is', async () => {
+describe('a HostedControlPlane that does not become available', () => {
+  it('reports a missing Gateway, and continues when it exists', async () => {
     const world = await start();
     await createControlPlane(world, { replicas: 1 });
     const condition = async () => conditionOf(await world.controlPlane(), 'Available');
@@ -257,7 +257,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await untilAvailable(world);
   });
 
-  it('is a Gateway of another namespace that does not let this one in', async () => {
+  it('reports a Gateway of another namespace that does not admit its routes', async () => {
     const world = await start();
     const { client, namespace } = world;
     const other = `${namespace}-gateways`;
@@ -284,7 +284,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     await untilAvailable(world);
   });
 
-  it('is no Gateway: without one the load balancer of its Service is the way in', async () => {
+  it('without a Gateway uses the load balancer of its Service', async () => {
     const world = await start();
     await createControlPlane(world, { gateway: { name: '', namespace: 'default' } });
     await untilAvailable(world);
@@ -297,7 +297,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     expect(await world.list(TlsRoutes)).toEqual([]);
   });
 
-  it('is a Secret of another namespace, until that namespace grants it', async () => {
+  it('reports a Secret of another namespace until a ReferenceGrant exists', async () => {
     const world = await start();
     await createGateway(world);
     const { client, namespace } = world;
@@ -355,7 +355,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     expect(Buffer.from(secret?.data?.['kubeconfig'] ?? '', 'base64').toString()).toContain('token: s3cret');
   });
 
-  it('is a bucket whose Secret is in another namespace, in the condition about backups', async () => {
+  it('reports a backup Secret of another namespace in the condition EtcdBackupReady', async () => {
     const world = await start();
     await createGateway(world);
     const secret = { namespace: 'kube-system', name: 'bucket' };
@@ -367,7 +367,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     );
   });
 
-  it('is a path of the management host, for backups', async () => {
+  it('refuses a directory of the management host for backups', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1 });
@@ -382,7 +382,7 @@ describe('what keeps a HostedControlPlane from coming up', () => {
     expect((await backup())?.message).toContain('backup-directory is not followed');
   });
 
-  it('is an audit log whose token is not there, not that it has several places to go', async () => {
+  it('reports a missing audit token, and accepts several audit targets', async () => {
     const world = await start();
     await createGateway(world);
     const audit = (targets: object[]): JsonObject =>
@@ -474,7 +474,7 @@ describe('a HostedControlPlane of an earlier version', () => {
     await world.until(async () => (await world.find(StatefulSets, 'c1-etcd'))?.status?.readyReplicas === 3);
   }
 
-  it('puts its programs into one Pod and gives etcd its own label, without losing a member', async () => {
+  it('moves its programs into one Pod and relabels etcd without losing a member', async () => {
     const world = await start();
     const { client, namespace } = world;
     await createGateway(world);

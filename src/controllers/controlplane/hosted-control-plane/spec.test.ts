@@ -18,7 +18,7 @@ const desiredOf = (spec: Partial<HostedControlPlaneSpec> = {}) =>
   hostedPlaneSpec({ controlPlane: controlPlane(spec), clusterName: 'shop' });
 
 describe('the spec of a HostedControlPlane', () => {
-  it('has what upstream assumes where nobody says anything', () => {
+  it('has the same defaults as upstream', () => {
     const desired = desiredOf();
     expect(specProblems(desired)).toEqual([]);
     expect(desired).toMatchObject({
@@ -35,7 +35,7 @@ describe('the spec of a HostedControlPlane', () => {
     expect(desired.images.apiServer).toBe('registry.k8s.io/kube-apiserver:v1.33.6');
   });
 
-  it('takes images part by part, arguments by name, and files of others', () => {
+  it('combines image parts, arguments by name, and mounted files', () => {
     const { images, components } = desiredOf({
       deployment: {
         apiServer: {
@@ -59,7 +59,7 @@ describe('the spec of a HostedControlPlane', () => {
     expect(components.controllerManager).toEqual({ replicas: 2, priorityClassName: 'planes' });
   });
 
-  it('has the names of the certificate from both places people write them', () => {
+  it('merges the certificate names of both fields', () => {
     const sans = desiredOf({
       apiServer: { certSANs: ['a.example.org', 'b.example.org'] },
       deployment: { apiServer: { certSANs: ['b.example.org', 'c.example.org'] } },
@@ -70,7 +70,7 @@ describe('the spec of a HostedControlPlane', () => {
   it.each([
     ['1.33.6', 'apiserver.config.k8s.io/v1beta1'],
     ['v1.35.0', 'apiserver.config.k8s.io/v1'],
-  ])('tells an API server of %s who else says who users are', (version, apiVersion) => {
+  ])('configures OpenID Connect providers in the authentication API of version %s', (version, apiVersion) => {
     const provider = { audiences: ['shop'], claimMappings: { username: { claim: 'sub' } } };
     const oidcProviders = { 'https://b.example.org': provider, 'https://a.example.org': provider };
     expect(desiredOf({ version, oidcProviders }).apiServer.authentication).toMatchObject({
@@ -85,7 +85,7 @@ describe('the spec of a HostedControlPlane', () => {
     });
   });
 
-  it('leaves out what is not wanted, and backs up where it is told to', () => {
+  it('omits disabled add-ons and sets up a backup schedule', () => {
     const desired = desiredOf({
       kubeProxy: { disabled: true },
       coredns: { replicas: 0 },
@@ -110,7 +110,7 @@ describe('the spec of a HostedControlPlane', () => {
   });
 });
 
-describe('the volumes of etcd', () => {
+describe('the etcd volumes of a HostedControlPlane', () => {
   it.each([
     ['begin small', {}, {}, '1Gi'],
     ['are as large as somebody says', { volumeSize: '8Gi' }, { etcdVolumeUsage: '7900Mi' }, '8Gi'],
@@ -121,7 +121,7 @@ describe('the volumes of etcd', () => {
     expect(desiredVolumeSize(controlPlane({ etcd }, status))).toBe(size);
   });
 
-  it('encrypts Secrets when an annotation asks for it', () => {
+  it('encrypts Secrets when an annotation requests it', () => {
     expect(desiredOf().apiServer.encryptionAtRest).toBeUndefined();
     const plane = controlPlane();
     plane.metadata.annotations = { 'controlplane.cluster.x-k8s.io/encrypt-secrets': 'true' };

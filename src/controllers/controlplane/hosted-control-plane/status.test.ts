@@ -19,7 +19,7 @@ const report = (dbSizeBytes: number): PlaneReport => ({
   result: done(),
 });
 
-describe('the usage of the volumes of etcd', () => {
+describe('the reported etcd volume usage', () => {
   it.each([
     [1, '16Mi'],
     [3 * mebibyte, '16Mi'],
@@ -27,7 +27,7 @@ describe('the usage of the volumes of etcd', () => {
     [16 * mebibyte, '16Mi'],
     [16 * mebibyte + 1, '32Mi'],
     [1000 * mebibyte, '1008Mi'],
-  ])('is rounded up in steps, so that leases alone do not change it: %d bytes are %s', (bytes, shown) => {
+  ])('is rounded up in steps, so that small writes do not change it: %d bytes are %s', (bytes, shown) => {
     const draft: HostedControlPlane = {
       apiVersion: 'controlplane.cluster.x-k8s.io/v1alpha1',
       kind: 'HostedControlPlane',

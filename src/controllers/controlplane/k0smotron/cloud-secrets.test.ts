@@ -10,7 +10,7 @@ const configOf = (...charts: object[]) => ({
   k0sConfig: { spec: { extensions: { helm: { charts } } } } as never,
 });
 
-describe('Secrets that charts expect', () => {
+describe('Secrets expected by charts', () => {
   it.each([
     ['nobody', {}, []],
     ['a chart that makes its own', configOf(chart('secret: {name: a, create: true}')), []],
@@ -21,12 +21,12 @@ describe('Secrets that charts expect', () => {
       [{ namespace: 'kube-system', name: 'a' }],
     ],
     ['a chart elsewhere', configOf(chart('secret: {name: a, create: false}', 'b')), [{ namespace: 'b', name: 'a' }]],
-  ])('of %s', (_, spec, expected) => {
+  ])('are found for: %s', (_, spec, expected) => {
     expect(expectedSecrets(spec)).toEqual(expected);
   });
 });
 
-describe('credentials people made', () => {
+describe('credentials created by users', () => {
   const key = { namespace: 'kube-system', name: 'a' };
   const signal = new AbortController().signal;
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -40,7 +40,7 @@ describe('credentials people made', () => {
     'clouds: {mine: {auth: {auth_url: "http://x/v3", username: u, password: p, user_domain_name: d}}}',
   );
 
-  it('get the form the programs read', async () => {
+  it('are completed with cloud.conf', async () => {
     const client = await setting({ 'clouds.yaml': clouds });
     expect(await completeSecrets(client, [key], signal)).toBe(true);
     const stored = await client.get(Secrets, key);
@@ -54,7 +54,7 @@ describe('credentials people made', () => {
     ['of another kind', { token: base64('x') }, true],
     ['that name no cloud', { 'clouds.yaml': base64('nothing') }, false],
     ['that open no cloud', { 'clouds.yaml': base64('clouds: {mine: {auth: {username: u}}}') }, false],
-  ])('%s stay as they are', async (_, data, isComplete) => {
+  ])('%s stay unchanged', async (_, data, isComplete) => {
     const client = await setting(data);
     const writes = client.writes().length;
     expect(await completeSecrets(client, [key], signal)).toBe(isComplete);

@@ -45,8 +45,8 @@ const change = async (world: K0smotronWorld, spec: object): Promise<void> => {
   await world.client.patch(K0smotronControlPlanes, key, 'merge', { spec } as never, by);
 };
 
-describe('a K0smotronControlPlane as the guide has it', () => {
-  it('may say that it has no version, and is told of a chart that would mount nothing', async () => {
+describe('a K0smotronControlPlane of the guide', () => {
+  it('may set no version, and warns about a chart that would mount nothing', async () => {
     const world = await start();
     const charts = [
       { chartname: 'openstack/openstack-cinder-csi', name: 'csi', namespace: 'kube-system', version: '2' },
@@ -64,7 +64,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     });
   });
 
-  it('comes up, and says so in the words of the contract', async () => {
+  it('becomes available and sets the status fields of the contract', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -93,7 +93,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     }
   });
 
-  it('has its Service under both names', async () => {
+  it('has its Service under two names', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -106,7 +106,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     );
   });
 
-  it('leaves a Service of that name to whoever has it', async () => {
+  it('leaves a Service of that name alone when somebody else owns it', async () => {
     const world = await start();
     const { namespace, client } = world;
     const spec = { ports: [{ port: 80 }], selector: { app: 'mine' } };
@@ -117,7 +117,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     expect((await world.find(Services, controlPlaneName))?.spec?.selector).toEqual({ app: 'mine' });
   });
 
-  it('writes nothing into what the user wrote', async () => {
+  it('does not change the spec written by the user', async () => {
     const world = await start();
     await createControlPlane(world);
     const before = (await world.controlPlane()).spec;
@@ -129,7 +129,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     expect(plane?.status?.controlPlaneEndpoint).toMatchObject({ host: '127.65.0.1' });
   });
 
-  it('moves an address that was found out from the spec of the plane to its status', async () => {
+  it('moves a discovered address from the spec of the plane to its status', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -143,7 +143,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     expect((await world.find(Clusters, 'c1'))?.spec.controlPlaneEndpoint?.host).toBe('127.65.0.1');
   });
 
-  it('is quiet at rest', async () => {
+  it('writes nothing when nothing changes', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -153,7 +153,7 @@ describe('a K0smotronControlPlane as the guide has it', () => {
     expect(world.writes()).toBe(writes);
   });
 
-  it('explains what it waits for', async () => {
+  it('reports what it waits for', async () => {
     const world = await start({ balances: false });
     await createControlPlane(world);
     await world.until(
@@ -164,8 +164,8 @@ describe('a K0smotronControlPlane as the guide has it', () => {
   });
 });
 
-describe('changes', () => {
-  it('scale controllers and etcd, up and down', async () => {
+describe('a change of a K0smotronControlPlane', () => {
+  it('scales controllers and etcd up and down', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -178,7 +178,7 @@ describe('changes', () => {
     expect(world.etcd.violations).toEqual([]);
   });
 
-  it('upgrade by version, in the spelling of the user', async () => {
+  it('upgrades the version and keeps its spelling', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -187,7 +187,7 @@ describe('changes', () => {
     expect((await world.controlPlane()).status?.upToDateReplicas).toBe(1);
   });
 
-  it('put the plane to sleep and wake it', async () => {
+  it('hibernates the plane and wakes it', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -203,7 +203,7 @@ describe('changes', () => {
     await untilAvailable(world);
   });
 
-  it('wait while paused', async () => {
+  it('waits while the Cluster is paused', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -218,8 +218,8 @@ describe('changes', () => {
   });
 });
 
-describe('behind an Ingress', () => {
-  it('the API is found by its name, from outside, by nodes and by those inside', async () => {
+describe('a K0smotronControlPlane behind an Ingress', () => {
+  it('is reached by its API name from outside, from Nodes and from Pods', async () => {
     const world = await start();
     const ingress = {
       apiHost: 'api.example.org',
@@ -279,11 +279,11 @@ describe('behind an Ingress', () => {
   });
 });
 
-describe('the end', () => {
+describe('deletion of a K0smotronControlPlane', () => {
   it.each([
     [false, 1],
     [true, 0],
-  ])('takes the plane down, and its volumes only where asked to (%s)', async (autoDeletePVCs, left) => {
+  ])('deletes the plane, and its volumes only with autoDeletePVCs (%s)', async (autoDeletePVCs, left) => {
     const world = await start();
     const etcd = { ...guideSpec.storage?.etcd, image: 'quay.io/k0sproject/etcd:v3.5.13', autoDeletePVCs };
     await createControlPlane(world, { ...guideSpec, storage: { type: 'etcd', etcd } });
@@ -299,7 +299,7 @@ describe('the end', () => {
     expect(await world.list(PersistentVolumeClaims)).toHaveLength(left);
   });
 
-  it('of the plane alone is followed by a new one', async () => {
+  it('is not caused by deleting the plane, which is created again', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -312,8 +312,8 @@ describe('the end', () => {
   });
 });
 
-describe('a plane of the name that is not ours', () => {
-  it('stays as it is, and is told of', async () => {
+describe('a K0smotronCluster of the same name with another owner', () => {
+  it('stays unchanged and is reported as PlaneNameTaken', async () => {
     const world = await start();
     await createPlane(world, { ...guideSpec, replicas: 1 });
     await world.until(async () => isTrue(await world.plane(), 'Available'));

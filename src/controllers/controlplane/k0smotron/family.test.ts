@@ -3,7 +3,7 @@ import type { K0smotronCluster, K0smotronControlPlane } from '../../../api/index
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { aliasServiceName } from './family.ts';
 
-describe('the second name of the Service of a plane', () => {
+describe('the second Service name of a plane', () => {
   const aliasOf = (name: string): string | undefined => {
     const plane = {
       metadata: { name: 'plane', namespace: 'ns' },
@@ -13,11 +13,14 @@ describe('the second name of the Service of a plane', () => {
     return aliasServiceName({ cache: nothing }, plane, { metadata: { name } } as K0smotronControlPlane);
   };
 
-  it('is that of the control plane', () => {
+  it('is the name of the control plane', () => {
     expect(aliasOf('edge-cp')).toBe('edge-cp');
   });
 
-  it.each(['9edge-cp', 'edge.a-cp', `${'e'.repeat(61)}-cp`])('is left out where no Service may be named %s', (name) => {
-    expect(aliasOf(name)).toBeUndefined();
-  });
+  it.each(['9edge-cp', 'edge.a-cp', `${'e'.repeat(61)}-cp`])(
+    'is omitted when %s is not a valid Service name',
+    (name) => {
+      expect(aliasOf(name)).toBeUndefined();
+    },
+  );
 });

@@ -21,7 +21,7 @@ const cluster = (clusterNetwork: NonNullable<Cluster['spec']['clusterNetwork']>)
 });
 
 describe('the spec of a K0smotronControlPlane', () => {
-  it('of the guide: version and image from one tag, one member of etcd, its own ports', () => {
+  it('of the guide gives version and image from one tag, one etcd member and its ports', () => {
     const desired = desiredOf(guideSpec);
     expect(desired).toMatchObject({
       layout: 'k0s',
@@ -51,11 +51,11 @@ describe('the spec of a K0smotronControlPlane', () => {
     [3, 3],
     [4, 5],
     [9, 5],
-  ])('%i replicas have %i members of etcd', (replicas, members) => {
+  ])('%i replicas have %i etcd members', (replicas, members) => {
     expect(desiredOf({ replicas }).dataStore).toMatchObject({ members });
   });
 
-  it('takes networks from the Cluster where the configuration of k0s has none', () => {
+  it('takes networks from the Cluster when the k0s configuration has none', () => {
     const of = cluster({
       pods: { cidrBlocks: ['10.1.0.0/16'] },
       services: { cidrBlocks: ['10.2.0.0/16'] },
@@ -69,7 +69,7 @@ describe('the spec of a K0smotronControlPlane', () => {
     });
   });
 
-  it('knows the certificates a user brought from the names upstream wrote down', () => {
+  it('recognizes certificates brought by the user in certificateRefs', () => {
     const certificateRefs: K0smotronClusterSpec['certificateRefs'] = [
       { type: 'ca', name: 'c1-ca' },
       { type: 'proxy', name: 'c1-proxy' },
@@ -79,7 +79,7 @@ describe('the spec of a K0smotronControlPlane', () => {
     expect(desiredOf({ certificateRefs }).certificates.external).toEqual({ 'etcd-ca': 'my-etcd-ca' });
   });
 
-  it('carries the annotations of the Service and the Ingress', () => {
+  it('passes on the annotations of Service and Ingress', () => {
     const desired = desiredOf({
       version: 'v1.34.2',
       service: { type: 'LoadBalancer', annotations: { a: 'b' }, loadBalancerClass: 'octavia' },
@@ -116,7 +116,7 @@ describe('the spec of a K0smotronControlPlane', () => {
     expect(desiredOf(spec).dataStore).toEqual({ kind: 'k0s', source });
   });
 
-  it('understands when etcd is worth defragmenting', () => {
+  it('reads the defragmentation schedule and rule', () => {
     const defragJob = {
       enabled: true,
       schedule: '0 12 * * *',
@@ -129,7 +129,7 @@ describe('the spec of a K0smotronControlPlane', () => {
     });
   });
 
-  it('mounts what comes from the API read-only', () => {
+  it('mounts ConfigMaps and Secrets read-only', () => {
     const mounts = [
       { path: '/a', configMap: { name: 'm' } },
       { path: '/b', emptyDir: {} },

@@ -21,8 +21,8 @@ const untilAvailable = (world: K0smotronWorld): Promise<void> =>
     return isTrue(plane, 'Available') && plane?.status?.readyReplicas === plane?.spec.replicas;
   });
 
-describe('a plane without a Cluster', () => {
-  it('comes up and says so in its own words', async () => {
+describe('a K0smotronCluster without a Cluster', () => {
+  it('becomes available and fills in its own status', async () => {
     const world = await start();
     await createPlane(world, guideSpec);
     await untilAvailable(world);
@@ -50,7 +50,7 @@ describe('a plane without a Cluster', () => {
     expect(plane?.spec.externalAddress).toBeUndefined();
   });
 
-  it('is refused where nothing can be made of the spec', async () => {
+  it('is refused with a condition when its spec is not supported', async () => {
     const world = await start();
     const kubeconfigRef = { name: 'other', namespace: 'default', key: 'value' };
     await createPlane(world, { ...guideSpec, remoteHostCluster: { kubeconfigRef } });
@@ -60,7 +60,7 @@ describe('a plane without a Cluster', () => {
     expect(await world.find(Secrets, 'c1-ca')).toBeUndefined();
   });
 
-  it('goes with all that was made for it', async () => {
+  it('deletes everything it created when it is deleted', async () => {
     const world = await start();
     await createPlane(world, guideSpec);
     await untilAvailable(world);
@@ -89,7 +89,7 @@ describe('a JoinTokenRequest', () => {
       metadata.name?.startsWith('bootstrap-token-'),
     );
 
-  it('waits for its cluster, and gets a token that the cluster knows', async () => {
+  it('waits for its cluster, and gets a token known to the cluster', async () => {
     const world = await start();
     await ask(world, { expiry: '2h' });
     await world.until(
@@ -111,7 +111,7 @@ describe('a JoinTokenRequest', () => {
     expect(parseRfc3339(secretText(token, 'expiration') ?? '')).toBeGreaterThan(world.clock.now());
   });
 
-  it('is good for ever unless said otherwise, and ends with the request', async () => {
+  it('creates a token without expiry by default, which is deleted with the request', async () => {
     const world = await start();
     await createPlane(world, guideSpec);
     await ask(world, { role: 'controller' });

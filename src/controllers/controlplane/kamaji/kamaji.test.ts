@@ -37,7 +37,7 @@ const change = async (world: KamajiWorld, spec: object): Promise<void> => {
   await world.client.patch(KamajiControlPlanes, key, 'merge', { spec } as never, by);
 };
 
-describe('a KamajiControlPlane as the guide has it', () => {
+describe('a KamajiControlPlane of the guide', () => {
   let world: KamajiWorld;
   beforeAll(async () => {
     world = await createKamajiWorld();
@@ -46,7 +46,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
   });
   afterAll(() => world.stop());
 
-  it('comes up with a data store of its own making', async () => {
+  it('becomes available with a DataStore it created', async () => {
     await world.until(async () => ((await world.controlPlane()).status?.readyReplicas ?? 0) > 0);
     expect((await world.controlPlane()).status).toMatchObject({
       initialization: { controlPlaneInitialized: true },
@@ -66,7 +66,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
     expect(world.tenants.get(uid!)).toEqual({ user: uid, role: uid, prefix: `/${uid}/` });
   });
 
-  it('tells Cluster API where the API is and how to get in', async () => {
+  it('reports endpoint and kubeconfig to Cluster API', async () => {
     const endpoint = { host: '127.65.0.1', port: 6443 };
     await world.until(async () => (await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint !== undefined);
     expect((await world.find(Clusters, clusterName))?.spec.controlPlaneEndpoint).toEqual(endpoint);
@@ -78,7 +78,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
     expect(Object.keys((await world.find(Secrets, 'c1-ca'))?.data ?? {}).sort()).toEqual(['tls.crt', 'tls.key']);
   });
 
-  it('makes the objects under the names of Kamaji', async () => {
+  it('creates its objects under the names of Kamaji', async () => {
     const deployment = await world.find(Deployments, controlPlaneName);
     const containers = deployment?.spec.template?.spec?.containers ?? [];
     expect(containers.map(({ name }) => name).sort()).toEqual([
@@ -99,7 +99,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
     }
   });
 
-  it('shows in its TenantControlPlane how it is', async () => {
+  it('reports its state in its TenantControlPlane', async () => {
     expect((await world.tenant())?.status).toMatchObject({
       controlPlaneEndpoint: '127.65.0.1:6443',
       kubernetesResources: {
@@ -113,14 +113,14 @@ describe('a KamajiControlPlane as the guide has it', () => {
     });
   });
 
-  it('is quiet when all is as desired', async () => {
+  it('writes nothing when all is as desired', async () => {
     await world.pass(5 * minute);
     const before = world.writes();
     await world.pass(minute);
     expect(world.writes()).toBe(before);
   });
 
-  it('goes without a trace', async () => {
+  it('leaves nothing behind when it is deleted', async () => {
     expect(world.tenants.size).toBe(1);
     await world.client.delete(Clusters, { namespace: world.namespace, name: clusterName });
     await world.until(async () => (await world.find(Clusters, clusterName)) === undefined);
@@ -132,7 +132,7 @@ describe('a KamajiControlPlane as the guide has it', () => {
 });
 
 describe('a change of a KamajiControlPlane', () => {
-  it('puts it to sleep and wakes it', async () => {
+  it('to zero replicas hibernates it, and to more wakes it', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -148,7 +148,7 @@ describe('a change of a KamajiControlPlane', () => {
     await untilAvailable(world);
   });
 
-  it('upgrades it, one minor version at a time', async () => {
+  it('to a newer version upgrades it one minor version at a time', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -159,11 +159,11 @@ describe('a change of a KamajiControlPlane', () => {
   });
 });
 
-describe('what keeps a control plane from coming up', () => {
+describe('a KamajiControlPlane that does not become available', () => {
   const reasonOf = async (world: KamajiWorld): Promise<string | undefined> =>
     conditionOf(await world.controlPlane(), 'Available')?.reason;
 
-  it('is a data store that nobody has', async () => {
+  it('reports a DataStore that does not exist', async () => {
     const world = await start();
     await createControlPlane(world, { ...guideSpec, dataStoreName: 'elsewhere' });
     await world.until(async () => (await reasonOf(world)) === 'DataStoreNotFound');
@@ -173,7 +173,7 @@ describe('what keeps a control plane from coming up', () => {
     expect(await world.find(Deployments, controlPlaneName)).toBeUndefined();
   });
 
-  it('is a data store that does not answer, until it does', async () => {
+  it('reports a DataStore that does not answer, until it does', async () => {
     const world = await start();
     world.refuse('etcd is out for lunch');
     await createControlPlane(world);
@@ -185,7 +185,7 @@ describe('what keeps a control plane from coming up', () => {
     await untilAvailable(world);
   });
 
-  it('is a schedule of backups: its data is in a store that it shares', async () => {
+  it('refuses a backup schedule, because its data is in a shared store', async () => {
     const world = await start();
     await createControlPlane(world);
     const annotations = { 'controlplane.cluster.x-k8s.io/backup-schedule': '* * * * *' };
@@ -200,14 +200,14 @@ describe('what keeps a control plane from coming up', () => {
     await untilAvailable(world);
   });
 
-  it('is a cluster that pods cannot be run on', async () => {
+  it('refuses an external cluster as unsupported', async () => {
     const world = await start();
     const externalClusterReference = { kubeconfigSecretName: 's', kubeconfigSecretKey: 'k', deploymentNamespace: 'n' };
     await createControlPlane(world, { ...guideSpec, deployment: { externalClusterReference } });
     await world.until(async () => (await reasonOf(world)) === 'ExternalClusterNotSupported');
   });
 
-  it('is a TenantControlPlane of somebody else under its name', async () => {
+  it('reports a TenantControlPlane of the same name with another owner', async () => {
     const world = await start();
     await createTenant(world, { dataStore: 'elsewhere' });
     await createControlPlane(world);
@@ -215,14 +215,14 @@ describe('what keeps a control plane from coming up', () => {
   });
 });
 
-it('a TenantControlPlane without a Cluster is reached through its own kubeconfig', async () => {
+it('a TenantControlPlane without a Cluster uses its own kubeconfig', async () => {
   const world = await start();
   await createTenant(world, { dataStoreSchema: 'mine', dataStoreUsername: 'me' });
   await world.until(async () => (await world.tenant())?.status?.kubernetesResources?.version?.status === 'Ready');
   expect([...world.tenants.values()]).toEqual([{ user: 'me', role: 'mine', prefix: '/mine/' }]);
 });
 
-it('a TenantControlPlane that may not be written to says so, until it may', async () => {
+it('a TenantControlPlane with write permissions blocked reports WriteLimited until they are restored', async () => {
   const world = await start();
   await createTenant(world, { writePermissions: { blockCreation: true } });
   const phase = async () => (await world.tenant())?.status?.kubernetesResources?.version?.status;
@@ -237,7 +237,7 @@ it('a TenantControlPlane that may not be written to says so, until it may', asyn
 });
 
 describe('a DataStore', () => {
-  it('cannot be deleted while it is used', async () => {
+  it('is not deleted while it is used', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);
@@ -250,7 +250,7 @@ describe('a DataStore', () => {
     await world.until(async () => (await world.find(DataStores, world.storeName)) === undefined);
   });
 
-  it('gives nobody the place of a control plane of another namespace', async () => {
+  it('refuses the schema and user of a control plane in another namespace', async () => {
     const world = await start();
     const { client, namespace } = world;
     const other = `${namespace}-other`;
@@ -283,7 +283,7 @@ describe('a DataStore', () => {
     expect([...world.tenants.values()]).toEqual([{ user: 'me', role: 'mine', prefix: '/mine/' }]);
   });
 
-  it('of SQL with a Secret of another namespace needs a grant there', async () => {
+  it('of SQL needs a ReferenceGrant for a Secret of another namespace', async () => {
     const world = await start();
     const { client, namespace } = world;
     const other = `${namespace}-db`;
@@ -330,7 +330,7 @@ describe('a DataStore', () => {
     await world.until(async () => (await condition())?.reason === 'DataStoreNotReady');
   });
 
-  it('of SQL is read by kine from where Kamaji keeps it', async () => {
+  it('of SQL is opened by kine with the schema and user names of Kamaji', async () => {
     const world = await start();
     const text = (value: string) => ({ content: Buffer.from(value).toString('base64') });
     await world.client.create(

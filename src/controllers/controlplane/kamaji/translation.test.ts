@@ -37,7 +37,7 @@ function problems(object: object, kind: string): unknown[] {
   return validateCustomResource(object as never, versions[0]!.schema);
 }
 
-describe('what a KamajiControlPlane says', () => {
+describe('the translation of a KamajiControlPlane', () => {
   const everything: Partial<KamajiControlPlaneSpec> = {
     replicas: 3,
     registry: 'mirror.example.org',
@@ -75,12 +75,12 @@ describe('what a KamajiControlPlane says', () => {
     },
   };
 
-  it('is a valid TenantControlPlane', () => {
+  it('gives a valid TenantControlPlane', () => {
     expect(problems(tenantOf(controlPlane(everything), cluster()), 'TenantControlPlane')).toEqual([]);
     expect(problems(tenantOf(controlPlane({}), cluster()), 'TenantControlPlane')).toEqual([]);
   });
 
-  it('all comes through to the plane', () => {
+  it('passes every field on to the plane', () => {
     const desired = translated(everything);
     expect(desired).toMatchObject({
       layout: 'together',
@@ -124,13 +124,13 @@ describe('what a KamajiControlPlane says', () => {
     });
   });
 
-  it('of one program wins over what is said of all, number by number', () => {
+  it('prefers probe settings of one program over the general ones, value by value', () => {
     const { components } = translated(everything);
     expect(components.apiServer?.probes?.liveness).toEqual({ periodSeconds: 3, timeoutSeconds: 8 });
     expect(components.scheduler?.probes?.liveness).toEqual({ periodSeconds: 9, timeoutSeconds: 8 });
   });
 
-  it('is completed by its Cluster', () => {
+  it('takes missing settings from the Cluster', () => {
     const clusterNetwork = {
       apiServerPort: 8443,
       services: { cidrBlocks: ['10.1.0.0/16', 'fd01::/108'] },
@@ -149,14 +149,14 @@ describe('what a KamajiControlPlane says', () => {
   it.each([
     ['a.example.org', { host: 'a.example.org', port: 443 }],
     ['a.example.org:40443', { host: 'a.example.org', port: 40443 }],
-  ])('of an Ingress at %s', (hostname, expected) => {
+  ])('contains an Ingress at %s', (hostname, expected) => {
     expect(translated({ network: { ingress: { hostname, className: 'x' } } }).exposure.ingress).toMatchObject({
       ...expected,
       className: 'x',
     });
   });
 
-  it('of a Gateway', () => {
+  it('contains a Gateway', () => {
     const gateway = { name: 'g', namespace: 'gn', hostname: 'a.example.org', sectionName: 's', port: 8443 };
     expect(translated({ network: { gateway } }).exposure.gateway).toEqual({
       name: 'g',
@@ -169,7 +169,7 @@ describe('what a KamajiControlPlane says', () => {
   });
 });
 
-it('the DataStore that is made is a valid one', () => {
+it('the managed DataStore is valid', () => {
   const store = managedDataStore({ systemNamespace: 'kamaji-system', defaultDataStore: 'default' });
   expect(problems(store, 'DataStore')).toEqual([]);
   expect(store.spec.endpoints).toEqual([
@@ -179,7 +179,7 @@ it('the DataStore that is made is a valid one', () => {
   ]);
 });
 
-it('a TenantControlPlane keeps the name of what made it, and knows its Cluster', () => {
+it('a TenantControlPlane keeps the name of its owner and the label of its Cluster', () => {
   const { metadata: made } = tenantOf(controlPlane({}), cluster());
   expect(made).toMatchObject({
     name: 'cp',

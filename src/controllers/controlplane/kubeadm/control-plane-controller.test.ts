@@ -53,7 +53,7 @@ const messageOf = async (w: KubeadmWorld, type: string): Promise<string> =>
   conditionOf(await w.controlPlane(), type)?.message ?? '';
 
 describe('a kubeadm control plane', () => {
-  it('makes its first machine with an init configuration, and says so in all its parts', async () => {
+  it('creates its first machine with an init configuration, and reports it in its status', async () => {
     const w = await begin({
       kubeadmConfigSpec: {
         initConfiguration: { nodeRegistration: { name: 'x' } },
@@ -118,7 +118,7 @@ describe('a kubeadm control plane', () => {
     expect(template?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Cluster', name: 'c1' });
   });
 
-  it('is silent once nothing changes', async () => {
+  it('writes nothing once nothing changes', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     await w.pass(400_000);
@@ -127,7 +127,7 @@ describe('a kubeadm control plane', () => {
     expect(w.writes()).toBe(before);
   });
 
-  it('grows and shrinks and grows again, one machine at a time', async () => {
+  it('scales up and down one machine at a time', async () => {
     const w = await begin();
     for (const replicas of [1, 3, 1, 3]) {
       await w.patchControlPlane({ spec: { replicas } });
@@ -142,7 +142,7 @@ describe('a kubeadm control plane', () => {
     }
   });
 
-  it('brings labels, annotations and timeouts to living machines without replacing them', async () => {
+  it('updates labels, annotations and timeouts of machines without replacing them', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     const [before] = await w.machines();
@@ -167,26 +167,26 @@ describe('a kubeadm control plane', () => {
     expect(names(await w.machines())).toEqual([name]);
   });
 
-  it('spreads its machines over the failure domains', async () => {
+  it('spreads its machines over failure domains', async () => {
     const w = await begin({ replicas: 3 }, { failureDomains: ['az1', 'az2', 'az3'] });
     await w.until(w.settled(3));
     expect((await w.machines()).map(({ spec }) => spec.failureDomain).sort()).toEqual(['az1', 'az2', 'az3']);
   });
 
-  it('names its machines as it is told', async () => {
+  it('names its machines by the naming template', async () => {
     const w = await begin({ machineNaming: { template: '{{ .cluster.name }}-master-{{ .random }}' } });
     await w.until(w.settled(1));
     expect(names(await w.machines())[0]).toMatch(/^c1-master-[a-z0-9]{5}$/);
   });
 
-  it('notes when the certificates of a machine end, once', async () => {
+  it('records the certificate expiry of a machine once', async () => {
     const w = await begin();
     await w.until(async () => (await w.list(Machines))[0]?.status?.certificatesExpiryDate !== undefined);
     await w.pass(300_000);
     expect(w.certificatesAskedFor).toEqual(names(await w.machines()));
   });
 
-  it('finishes a machine whose creation was cut short, under the same name', async () => {
+  it('completes a machine whose creation was interrupted under the same name', async () => {
     const faults: NonNullable<WorldOptions['faults']> = [
       { verb: 'apply', resource: 'Machine', error: () => new Error('cut') },
     ];
@@ -201,8 +201,8 @@ describe('a kubeadm control plane', () => {
   });
 });
 
-describe('secrets of a kubeadm control plane', () => {
-  it('are made once, belong to it, and a missing one is told instead of made anew', async () => {
+describe('the Secrets of a kubeadm control plane', () => {
+  it('are created once with an owner, and a missing one is reported instead of created anew', async () => {
     const w = await begin({}, { secrets: [] });
     await w.until(w.settled(1), 20_000_000);
     for (const purpose of ['ca', 'etcd', 'proxy', 'sa', 'kubeconfig']) {
@@ -221,7 +221,7 @@ describe('secrets of a kubeadm control plane', () => {
     expect(conditionOf(await w.controlPlane(), 'Available')?.message).toContain('certificates are not available');
   });
 
-  it('come back as they were when they are deleted, from what a machine was given', async () => {
+  it('are restored from the data of a machine when they are deleted', async () => {
     const w = await begin({}, { secrets: [] });
     await w.until(w.settled(1), 20_000_000);
     const purposes = ['ca', 'etcd', 'proxy', 'sa'];
@@ -253,10 +253,10 @@ describe('secrets of a kubeadm control plane', () => {
   });
 });
 
-describe('a rollout', () => {
+describe('a rollout of a kubeadm control plane', () => {
   const upgrade = { spec: { version: 'v1.34.1' } };
 
-  it('replaces all machines, one more first, and tells the cluster before', async () => {
+  it('replaces all machines, creating one first, and updates the cluster configuration before', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const before = names(await w.machines());
@@ -285,7 +285,7 @@ describe('a rollout', () => {
     expect((await w.controlPlane()).status?.versions).toEqual([{ version: 'v1.34.1', replicas: 3 }]);
   });
 
-  it('survives the only machine of a control plane', async () => {
+  it('replaces the only machine without losing etcd', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     await w.patchControlPlane(upgrade);
@@ -294,7 +294,7 @@ describe('a rollout', () => {
     expect(w.etcd.log.some((line) => line.startsWith('leader'))).toBe(true);
   });
 
-  it('takes away first where there is no room for one more', async () => {
+  it('deletes a machine first when maxSurge is 0', async () => {
     const rollout = { strategy: { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: 0 } } };
     const w = await begin({ replicas: 3, rollout });
     await w.until(w.settled(3));
@@ -318,7 +318,7 @@ describe('a rollout', () => {
     }
   });
 
-  it('follows a change of the configuration, and a time that has come', async () => {
+  it('starts after a configuration change and at rollout.after', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     const [first] = names(await w.machines());
@@ -337,7 +337,7 @@ describe('a rollout', () => {
     expect(names(await w.machines())).not.toEqual([second]);
   });
 
-  it('renews machines before their certificates end', async () => {
+  it('replaces machines before their certificates expire', async () => {
     const dayMs = 24 * 3_600_000;
     const rollout = { before: { certificatesExpiryDays: 21 } };
     const w = await begin({ rollout }, { certificateLifeMs: 21 * dayMs + 1_800_000 });
@@ -350,7 +350,7 @@ describe('a rollout', () => {
     expect(names(await w.machines())).not.toEqual([first]);
   });
 
-  it('goes on after a crash at any moment', async () => {
+  it('continues after a crash at any moment', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     await w.patchControlPlane(upgrade);
@@ -363,7 +363,7 @@ describe('a rollout', () => {
     expect(w.etcd.names()).toEqual(names(await w.machines()));
   });
 
-  it('of a first machine that cannot come up starts over', async () => {
+  it('starts over with another machine when the first one cannot come up', async () => {
     const seen: string[] = [];
     const broken = (name: string): boolean => {
       if (seen.length === 0) seen.push(name);
@@ -390,8 +390,8 @@ describe('a rollout', () => {
   });
 });
 
-describe('a machine that is deleted', () => {
-  it('leaves etcd first, hands over the leadership, and is replaced', async () => {
+describe('deletion of a control plane machine', () => {
+  it('moves the etcd leadership, removes the member, and replaces the machine', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const leader = w.etcd.members.find(({ id }) => id === w.etcd.leader)?.name ?? '';
@@ -403,7 +403,7 @@ describe('a machine that is deleted', () => {
     expect(w.etcd.names()).toEqual(names(await w.machines()));
   });
 
-  it('though it is the only one, goes only when another has taken over', async () => {
+  it('waits for a replacement when it is the only machine', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     const [only] = names(await w.machines());
@@ -415,7 +415,7 @@ describe('a machine that is deleted', () => {
     expect(w.etcd.names()).not.toEqual([only]);
   });
 
-  it('with all others at once still leaves a cluster behind', async () => {
+  it('together with all other machines still keeps the cluster', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const before = names(await w.machines());
@@ -425,7 +425,7 @@ describe('a machine that is deleted', () => {
     expect(w.etcd.hasQuorum()).toBe(true);
   });
 
-  it('stays while the others could not decide anything without it, and says why', async () => {
+  it('waits and says why when the other members would lose their quorum', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const [dead, leaving] = names(await w.machines());
@@ -439,7 +439,7 @@ describe('a machine that is deleted', () => {
     expect(told.some((text) => text.includes('etcd would lose its quorum'))).toBe(true);
   });
 
-  it('stays for a while where it may be joining the only member of etcd, which it would take with it', async () => {
+  it('waits for a while when the machine may be joining the only etcd member', async () => {
     let first: string | undefined;
     const broken = (name: string): boolean => {
       first ??= name;
@@ -467,8 +467,8 @@ const CoreEvents: Resource<UnstructuredObject> = {
   namespaced: true,
 };
 
-describe('members of etcd without a machine', () => {
-  it('are taken out', async () => {
+describe('etcd members without a machine', () => {
+  it('are removed', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     w.etcd.join('stranger', '10.9.9.9');
@@ -478,7 +478,7 @@ describe('members of etcd without a machine', () => {
   });
 });
 
-describe('an ill machine', () => {
+describe('an unhealthy control plane machine', () => {
   async function markIll(w: KubeadmWorld, name: string): Promise<void> {
     const lastTransitionTime = '2026-01-01T00:00:00Z';
     const machine = await w.client.get(Machines, { namespace: w.namespace, name });
@@ -500,7 +500,7 @@ describe('an ill machine', () => {
     );
   }
 
-  it('is replaced, and the replacement remembers it', async () => {
+  it('is replaced, and its replacement records the remediation', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const [ill] = names(await w.machines());
@@ -524,7 +524,7 @@ describe('an ill machine', () => {
     expect(w.etcd.names()).toEqual(names(all));
   });
 
-  it('is kept when too many are, and the reason is told on it', async () => {
+  it('is kept when too many are unhealthy, and a condition says why', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const [first, second] = names(await w.machines());
@@ -542,7 +542,7 @@ describe('an ill machine', () => {
     expect(isTrue(await w.controlPlane(), 'Remediating')).toBe(true);
   });
 
-  it('that is the only one is kept', async () => {
+  it('is kept when it is the only one', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     const [only] = names(await w.machines());
@@ -553,7 +553,7 @@ describe('an ill machine', () => {
     expect(await w.find(Machines, only ?? '')).toBeDefined();
   });
 
-  it('that never came up is replaced before there is a cluster, but not for ever', async () => {
+  it('that never came up is replaced before initialization, up to maxRetry times', async () => {
     const w = await begin({ remediation: { maxRetry: 1 } }, { broken: () => true });
     await w.until(async () => (await w.machines()).length === 1);
     const [first] = names(await w.machines());
@@ -573,8 +573,8 @@ describe('an ill machine', () => {
   });
 });
 
-describe('when the workload API is lost', () => {
-  it('nothing is changed, and after a while nothing is pretended', async () => {
+describe('a kubeadm control plane without its workload API', () => {
+  it('changes nothing, and its conditions become unknown after a while', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const before = names(await w.machines());
@@ -594,8 +594,8 @@ describe('when the workload API is lost', () => {
   });
 });
 
-describe('scaling', () => {
-  it('waits for sick components and says so', async () => {
+describe('scaling a kubeadm control plane', () => {
+  it('waits for unhealthy components and reports them', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     const [sick] = names(await w.machines());
@@ -608,7 +608,7 @@ describe('scaling', () => {
     expect(await w.machines()).toHaveLength(3);
   });
 
-  it('says that the template is missing', async () => {
+  it('reports a missing machine template', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     await w.client.delete(FakeMachineTemplates, { namespace: w.namespace, name: 'cp' });
@@ -619,8 +619,8 @@ describe('scaling', () => {
   });
 });
 
-describe('deletion of a control plane', () => {
-  it('takes all machines with it, without regard for etcd', async () => {
+describe('deletion of a kubeadm control plane', () => {
+  it('deletes all machines without waiting for etcd', async () => {
     const w = await begin({ replicas: 3 });
     await w.until(w.settled(3));
     w.setWorkloadDown(true);
@@ -630,7 +630,7 @@ describe('deletion of a control plane', () => {
     expect(await w.list(FakeMachines)).toEqual([]);
   });
 
-  it('waits for the workers', async () => {
+  it('waits until the workers are deleted', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     await w.client.create(
@@ -657,8 +657,8 @@ describe('deletion of a control plane', () => {
   });
 });
 
-describe('a control plane that is paused', () => {
-  it('touches nothing', async () => {
+describe('a paused kubeadm control plane', () => {
+  it('changes nothing', async () => {
     const w = await begin();
     await w.until(w.settled(1));
     await w.patchControlPlane({ metadata: { annotations: { 'cluster.x-k8s.io/paused': '' } }, spec: { replicas: 3 } });

@@ -32,7 +32,7 @@ const day = 24 * 3_600_000;
 const names = (list: readonly Machine[]): string[] => list.map(({ metadata }) => metadata.name ?? '').sort();
 
 describe('a health check of a kubeadm control plane', () => {
-  it('has a machine that fell silent replaced, and leaves the others alone', async () => {
+  it('replaces an unresponsive machine and keeps the others', async () => {
     world = await createKubeadmWorld();
     const w = world;
     await createKubeadmCluster(w, { replicas: 3 });
@@ -62,7 +62,7 @@ describe('a health check of a kubeadm control plane', () => {
   });
 });
 
-describe('machines that were there before their control plane', () => {
+describe('machines that are older than their control plane', () => {
   /** removes a machine's owner references, as a restore from a backup does */
   async function orphan(w: KubeadmWorld, change: { version?: string } = {}): Promise<string> {
     const [name = ''] = names(await w.machines());
@@ -72,7 +72,7 @@ describe('machines that were there before their control plane', () => {
     return name;
   }
 
-  it('are adopted, not doubled', async () => {
+  it('are adopted instead of duplicated', async () => {
     world = await createKubeadmWorld();
     const w = world;
     await createKubeadmCluster(w);
@@ -84,7 +84,7 @@ describe('machines that were there before their control plane', () => {
     expect(controllerOf(all[0]!)).toMatchObject({ kind: 'KubeadmControlPlane', name: 'cp' });
   });
 
-  it('are refused when their version is too far away, and no other is made beside them', async () => {
+  it('are not adopted when their version is too far away, and no others are created', async () => {
     world = await createKubeadmWorld();
     const w = world;
     await createKubeadmCluster(w);
@@ -101,7 +101,7 @@ describe('machines that were there before their control plane', () => {
 describe('an instance with a watch filter', () => {
   const label = 'cluster.x-k8s.io/watch-filter';
 
-  it('leaves alone what is not meant for it, and takes it up when it is', async () => {
+  it('ignores objects without its label, and acts on them when they get it', async () => {
     world = await createKubeadmWorld({ watchFilter: 'ours' });
     const w = world;
     await createKubeadmCluster(w);
@@ -116,8 +116,8 @@ describe('an instance with a watch filter', () => {
   });
 });
 
-describe('a control plane with an etcd of its user', () => {
-  it('grows, shrinks and replaces machines without a word to etcd', async () => {
+describe('a kubeadm control plane with external etcd', () => {
+  it('scales and replaces machines without contacting etcd', async () => {
     const asked: string[] = [];
     world = await createKubeadmWorld({
       etcdOpened: (node) => void asked.push(node),
@@ -163,7 +163,7 @@ describe('a control plane with an etcd of its user', () => {
   });
 });
 
-describe('the kubeconfig of a control plane', () => {
+describe('the kubeconfig of a kubeadm control plane', () => {
   const key = (w: KubeadmWorld) => ({ namespace: w.namespace, name: 'c1-kubeconfig' });
 
   /** stores a kubeconfig past half of its certificate's lifetime, in a Secret of the given type */

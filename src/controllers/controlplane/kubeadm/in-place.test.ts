@@ -71,8 +71,8 @@ const hasFiles = async ({ metadata }: Machine): Promise<boolean> =>
 const everyMachine = async (check: (machine: Machine) => boolean | Promise<boolean>): Promise<boolean> =>
   (await Promise.all((await world.machines()).map(check))).every(Boolean);
 
-describe('machines of a control plane', () => {
-  test('are updated in place, one at a time, where an extension can do it', async () => {
+describe('in-place updates of control plane machines', () => {
+  test('update one machine at a time when an extension supports the change', async () => {
     const before = await start();
     server.answer('CanUpdateMachine', { status: 'Success', bootstrapConfigPatch: patchOf({ spec: { files } }) });
     let most = 0;
@@ -97,7 +97,7 @@ describe('machines of a control plane', () => {
     await until(() => everyMachine(({ metadata }) => !JSON.stringify(metadata.annotations).match(/in-place|pending/)));
   });
 
-  test('are replaced where the extension cannot change all of it', async () => {
+  test('are replaced by a rollout when the extension cannot change everything', async () => {
     const before = await start();
     await world.patchControlPlane({ spec: { kubeadmConfigSpec: { files } } });
     await until(() => everyMachine(hasFiles));
@@ -106,7 +106,7 @@ describe('machines of a control plane', () => {
     expect(server.calls.some(({ hook }) => hook === 'UpdateMachine')).toBe(false);
   });
 
-  test('stay as they are while the extension answers nonsense', async () => {
+  test('wait while the extension answers invalid patches', async () => {
     const before = await start();
     server.answer('CanUpdateMachine', { status: 'Success', bootstrapConfigPatch: { patchType: 'x', patch: 'e30=' } });
     await world.patchControlPlane({ spec: { kubeadmConfigSpec: { files } } });

@@ -22,30 +22,30 @@ const member = (name: string) => ({
 });
 const address = { type: 'InternalIP', address: '10.0.0.9' } as const;
 
-describe('a member of etcd no machine is known for', () => {
+describe('an etcd member without a known machine', () => {
   it.each([
     ['a machine of which nothing is known', {}, '', true],
     ['a machine with a Node and no address: its member has not started', { nodeRef: { name: 'm1' } }, '', true],
     ['a machine with another address', { addresses: [address] }, '', false],
     ['a machine with a Node, when the member has the name of another', { nodeRef: { name: 'm1' } }, 'm2', false],
     ['a machine without a Node, when the member has a name', {}, 'm2', true],
-  ] as const)('may belong to %s', (_, status, name, expected) => {
+  ] as const)('is checked whether it may belong to %s', (_, status, name, expected) => {
     expect(mayBeItsMember(machine(status as NonNullable<Machine['status']>), member(name))).toBe(expected);
   });
 });
 
-describe('a machine that leaves', () => {
+describe('the etcd member of a deleted machine', () => {
   const [young, old] = [machine({}), machine({ nodeRef: { name: 'm2' }, addresses: [address] })];
   const [its, others] = [member('m1'), { ...member('m2'), id: '2' }];
 
-  it('takes the member with it that joined before anything was known of the machine', () => {
+  it('is removed when it joined before the machine was fully known', () => {
     const of = (one: Machine) => (one === old ? others : undefined);
     expect(memberOfLeaving(young, [young, old], { of, unknown: [its] })).toBe(its);
     expect(memberOfLeaving(young, [young, old], { of, unknown: [] })).toBeUndefined();
     expect(memberOfLeaving(old, [young, old], { of, unknown: [its] })).toBe(others);
   });
 
-  it('waits while the member may be that of another one', () => {
+  it('is left alone while it may belong to another machine', () => {
     const third = machine({});
     const of = (one: Machine) => (one === old ? others : undefined);
     expect(memberOfLeaving(young, [young, old, third], { of, unknown: [its] })).toBe('unsure');

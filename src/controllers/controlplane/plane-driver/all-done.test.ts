@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { allDone } from './all-done.ts';
 
-it('waits for all, and tells of the first that failed in their order', async () => {
+it('allDone waits for all promises and throws the error of the first failed one in their order', async () => {
   const ended: string[] = [];
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const work = async (name: string, error?: Error): Promise<string> => {

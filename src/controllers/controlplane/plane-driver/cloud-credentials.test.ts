@@ -42,8 +42,8 @@ async function plane(identityRef: { name: string; cloudName: string; type?: 'Clu
   return world;
 }
 
-describe('credentials of the cloud', () => {
-  it('reach the workload cluster in both forms and follow a rotation, which is all that is written', async () => {
+describe('cloud credentials in a workload cluster', () => {
+  it('are written in both forms and follow a rotation without other writes', async () => {
     const world = await plane(identity);
     await put(world, 'first');
     await world.until(async () => (await confOf(world)) !== '');
@@ -60,7 +60,7 @@ describe('credentials of the cloud', () => {
     expect((await inside(world))?.metadata.resourceVersion).toBe(version);
   });
 
-  it('are explained when they cannot be used, and come when they can', async () => {
+  it('are reported when unusable, and written once they are usable', async () => {
     const world = await plane(identity);
     const told = () => world.report().stages.get('cloudCredentials');
     await world.until(() => told()?.status === 'False');
@@ -73,7 +73,7 @@ describe('credentials of the cloud', () => {
     await world.until(() => told()?.status === 'True');
   });
 
-  it('of an OpenStackClusterIdentity come from the Secret it names', async () => {
+  it('of an OpenStackClusterIdentity come from its Secret', async () => {
     const world = await plane({ ...identity, name: 'shared-identity', type: 'ClusterIdentity' });
     await put(world, 'shared');
     await world.client.create(
@@ -89,7 +89,7 @@ describe('credentials of the cloud', () => {
     await world.until(async () => (await confOf(world)).includes('=shared\n'));
   });
 
-  it('follow an OpenStackClusterIdentity that comes to name another Secret, or another namespace, without being asked', async () => {
+  it('follow an OpenStackClusterIdentity that names another Secret or namespace', async () => {
     const world = await plane({ ...identity, name: 'changing-identity', type: 'ClusterIdentity' });
     await put(world, 'first');
     const secret = { name: 'another', namespace: world.namespace };
@@ -131,7 +131,7 @@ describe('credentials of the cloud', () => {
     expect(world.clock.now() - begin).toBeLessThan(5 * 60_000);
   });
 
-  it('that somebody else keeps inside stay theirs', async () => {
+  it('do not overwrite Secrets that somebody else manages', async () => {
     const world = await plane(identity, 'mine, csi-ns/other');
     const key = { namespace: 'kube-system', name: 'mine' };
     await world.workload.create(
@@ -146,7 +146,7 @@ describe('credentials of the cloud', () => {
     expect(await inside(world)).toBeUndefined();
   });
 
-  it('are not brought to those who want none, nor to clusters that are in no OpenStack', async () => {
+  it('are not written when disabled, nor to clusters outside of OpenStack', async () => {
     const world = await plane(identity, 'none');
     await put(world, 'x');
     await world.untilSettled();

@@ -13,7 +13,7 @@ afterEach(() => {
   server?.close();
 });
 
-it('Pods of a management API elsewhere are reached through its port-forward', async () => {
+it('Pods of a remote management API are reached through its port-forward', async () => {
   server = createServer();
   const sockets = new WebSocketServer({ server, perMessageDeflate: false });
   const paths: (string | undefined)[] = [];
@@ -38,6 +38,6 @@ it('Pods of a management API elsewhere are reached through its port-forward', as
   stream.destroy();
 });
 
-it('without a way the reason is told', async () => {
+it('connecting to Pods without a way fails with the reason', async () => {
   await expect(noWayToPods({ name: 'x' }, 1, new AbortController().signal)).rejects.toThrow('no way to ports of Pods');
 });

@@ -16,7 +16,7 @@ import type { PlaneStage } from './types.ts';
 
 const hourMs = 3_600_000;
 
-describe('the state of a plane', () => {
+describe('the stored state of a plane', () => {
   const secret = (data: Record<string, string>): Secret => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -34,7 +34,7 @@ describe('the state of a plane', () => {
     expect(readState(secret(stateData(state)))).toEqual(state);
   });
 
-  it.each(['', 'no JSON', '[]', '{"rotations":3}'])('is empty when it says %j', (text) => {
+  it.each(['', 'no JSON', '[]', '{"rotations":3}'])('is empty for the text %j', (text) => {
     expect(readState(secret({ state: text }))).toEqual(emptyState);
   });
 });
@@ -60,7 +60,7 @@ describe('rotations', () => {
     algorithm: 'ECDSA-P256',
   };
 
-  it('keep the old key of service accounts for a day, and then forget it', async () => {
+  it('keep the old service account key for a day', async () => {
     const clock = new ManualClock();
     const { publicKey, privateKey } = await createServiceAccountKeyPair();
     const credentials = {
@@ -98,7 +98,7 @@ describe('rotations', () => {
     expect(state.rotations.sa).toEqual({ record: { phase: 'stable', request: 'once', since: clock.now() } });
   });
 
-  it('begin by themselves before an authority ends, and never while trust is being rolled out', async () => {
+  it('start before an authority expires, and never while trust is rolled out', async () => {
     const clock = new ManualClock();
     const pair = await createAuthority({ commonName: 'kubernetes', clock, validityMs: 48 * hourMs });
     const end = clock.now() + 48 * hourMs;
@@ -120,7 +120,7 @@ describe('rotations', () => {
   });
 });
 
-describe('a Gateway', () => {
+describe('the Gateway of a plane', () => {
   const gateway = (...listeners: object[]): UnstructuredObject =>
     ({
       apiVersion: 'gateway.networking.k8s.io/v1',
@@ -132,7 +132,7 @@ describe('a Gateway', () => {
   const passing = { name: 'tls', protocol: 'TLS', port: 8443, tls: { mode: 'Passthrough' } };
   const wanted = { namespace: 'gateways', name: 'g' };
 
-  it('is used by its listener that passes TLS on for a wildcard', () => {
+  it('is used through its TLS passthrough listener with a wildcard', () => {
     const facts = gatewayFacts(
       gateway({ name: 'http', protocol: 'HTTP', port: 80 }, { ...passing, hostname: '*.example.org' }),
       wanted,
@@ -144,13 +144,13 @@ describe('a Gateway', () => {
     ['has no listener', []],
     ['opens TLS itself', [{ ...passing, tls: { mode: 'Terminate' }, hostname: '*.example.org' }]],
     ['has no wildcard', [{ ...passing, hostname: 'one.example.org' }]],
-  ])('that %s is explained', (_, listeners) => {
+  ])('is reported when it %s', (_, listeners) => {
     expect(gatewayFacts(gateway(...listeners), wanted).problem).toMatch(
       /^Gateway gateways\/g has no listener with protocol TLS/,
     );
   });
 
-  it("may be asked for a host name of one's own", () => {
+  it('may serve a custom host name that matches its listener', () => {
     const object = gateway({ ...passing, hostname: '*.example.org' });
     expect(gatewayFacts(object, { ...wanted, hostname: 'api.example.org' }).problem).toBeUndefined();
     expect(gatewayFacts(object, { ...wanted, hostname: 'api.example.com' }).problem).toContain('api.example.com');
@@ -167,7 +167,7 @@ describe('an object made once', () => {
   });
   const paths = [['spec', 'template', 'spec', 'containers', 'coredns', 'image']];
 
-  it('follows the spec in the fields named and in no others', () => {
+  it('is updated only in the named fields', () => {
     const changed = followed(deployment('v1', 5), deployment('v2', 2), paths);
     expect(changed).toEqual({
       apiVersion: 'apps/v1',
@@ -180,10 +180,10 @@ describe('an object made once', () => {
   });
 });
 
-describe('what is known of a plane', () => {
+describe('the inputs of a plane', () => {
   const owner = { apiVersion: 'x/v1', kind: 'X', metadata: { name: 'c1', uid: 'u' } } as UnstructuredObject;
 
-  it('includes the Secrets and ConfigMaps users mount', () => {
+  it('include Secrets and ConfigMaps that users mount', () => {
     const desired = hostedPlaneSpec(owner, 'ns');
     const mounted = mountedByUser({
       ...desired,
@@ -201,7 +201,7 @@ describe('what is known of a plane', () => {
     expect(mounted).toEqual(['four', 'one', 'three', 'two']);
   });
 
-  it('takes an endpoint for written down when it is whole', () => {
+  it('include a recorded endpoint only when host and port are set', () => {
     const cluster = (controlPlaneEndpoint: { host?: string; port?: number }) =>
       ({ spec: { controlPlaneEndpoint } }) as Parameters<typeof recordedEndpoint>[0];
     expect(recordedEndpoint(cluster({ host: 'a', port: 1 }))).toEqual({ host: 'a', port: 1 });
@@ -227,13 +227,13 @@ describe('what is known of a plane', () => {
     ['no field that has a value', { apiServer: { enableFloatingIP: false, fixedIP: '10.0.0.5' } }, '192.0.2.1', {}],
     ['no field that nobody mentioned', { apiServer: { enableFloatingIP: false } }, '192.0.2.1', {}],
     ['no field beside a floating address', { apiServer: { fixedIP: '' } }, '192.0.2.1', {}],
-  ])('fills in an address that was left open: %s', (_, spec, host, expected) => {
+  ])('fill in an address that was left open: %s', (_, spec, host, expected) => {
     expect(addressLeftOpen({ apiVersion: 'x/v1', kind: 'X', metadata: {}, spec }, host)).toEqual(expected);
   });
 });
 
-describe('what is reported of a plane', () => {
-  it('comes in the order of the steps, each stage once', () => {
+describe('the reported stages of a plane', () => {
+  it('are listed in the order of the steps, each once', () => {
     expect(planeStages).toEqual([
       'version',
       'exposure',

@@ -9,8 +9,8 @@ import { clusterName, createPlaneWorld } from './testing/plane-world.ts';
 
 const start = worldsOfTests(createPlaneWorld);
 
-describe('a plane', () => {
-  it('comes up: Service, endpoint, certificates, etcd, programs, kubeconfig', async () => {
+describe('a hosted plane', () => {
+  it('is created with Service, endpoint, certificates, etcd, programs and kubeconfig', async () => {
     const world = await start();
     await world.untilSettled();
     const report = world.report();
@@ -31,7 +31,7 @@ describe('a plane', () => {
     expect(world.etcd.violations).toEqual([]);
   });
 
-  it('whose load balancer does not come says why, in the words of whoever makes them, and warns once', async () => {
+  it('reports why its load balancer does not come, from the event of its provider, and warns once', async () => {
     const world = await start({ balances: false });
     const { client, namespace } = world;
     const exposure = () => world.report().stages.get('exposure');
@@ -69,7 +69,7 @@ describe('a plane', () => {
     expect(await warnings()).toEqual(['LoadBalancerFailed 1']);
   });
 
-  it('is quiet at rest, also after the controllers started anew', async () => {
+  it('writes nothing when nothing changes, even after a restart of the controllers', async () => {
     const world = await start();
     await world.untilSettled();
     await world.pass(1_000);
@@ -81,7 +81,7 @@ describe('a plane', () => {
     expect(world.writes()).toBe(before);
   });
 
-  it('waits for a load balancer without asking, and makes etcd meanwhile', async () => {
+  it('waits for a load balancer without polling, and creates etcd meanwhile', async () => {
     const world = await start({ balances: false });
     await world.until(() => world.etcd.hasQuorum());
     expect(world.report().stages.get('exposure')).toMatchObject({ status: 'False', reason: 'WaitingForLoadBalancer' });
@@ -100,7 +100,7 @@ describe('a plane', () => {
     expect(world.report().endpoint).toEqual({ host: 'lb.example.org', port: 6443 });
   });
 
-  it('behind an Ingress that nobody serves says so', async () => {
+  it('behind an Ingress without a controller reports that it does not answer', async () => {
     const world = await start();
     await world.untilSettled();
     const ingress = { deploy: true, host: 'api.example.org', port: 443, className: 'nginx' };
@@ -117,7 +117,7 @@ describe('a plane', () => {
     await world.until(() => !/Ingress/.test(world.report().stages.get('functional')?.message ?? ''));
   });
 
-  it('stays as it is while a spec cannot be fulfilled, says why, and goes on when it can', async () => {
+  it('stays unchanged while its spec cannot be fulfilled, reports why, and continues later', async () => {
     const world = await start();
     await world.untilSettled();
     const before = world.writes();

@@ -65,8 +65,8 @@ async function everyVersion(world: PlaneWorld, name: string, signal: AbortSignal
   return versions;
 }
 
-describe('the etcd of a plane', () => {
-  it('grows, shrinks and grows again by changes of its membership', async () => {
+describe('the etcd of a hosted plane', () => {
+  it('scales up and down by membership changes', async () => {
     const world = await start();
     const becomes = async (count: number): Promise<void> => {
       await world.desired(members(count));
@@ -102,7 +102,7 @@ describe('the etcd of a plane', () => {
     expect(world.etcd.violations).toEqual([]);
   });
 
-  it('is tidied member by member, the leader last', async () => {
+  it('is defragmented member by member, the leader last', async () => {
     const world = await start();
     await world.untilSettled();
     for (const member of world.etcd.members) Object.assign(member, { dbSize: 1000, dbSizeInUse: 100 });
@@ -120,8 +120,8 @@ describe('the etcd of a plane', () => {
   });
 });
 
-describe('a rule of the user', () => {
-  it('has every member tidied once when its schedule strikes, and is not asked again before it strikes anew', async () => {
+describe('a defragmentation rule of the user', () => {
+  it('has every member checked and defragmented once per scheduled time', async () => {
     const world = await start();
     await world.untilSettled();
     await world.desired(withEtcd({ defragment: { schedule: '30 * * * *', rule: 'dbSize > 100' } }));
@@ -140,8 +140,8 @@ describe('a rule of the user', () => {
   });
 });
 
-describe('a plane that lives on', () => {
-  it('is upgraded by one minor release, and refuses to jump or to go back', async () => {
+describe('a running hosted plane', () => {
+  it('is upgraded by one minor version, and refuses to skip one or to go back', async () => {
     const world = await start();
     await world.untilSettled();
     await world.desired(atVersion('v1.35.0'));
@@ -158,7 +158,7 @@ describe('a plane that lives on', () => {
     expect(pods.some(({ image }) => image === 'registry.k8s.io/kube-apiserver:v1.34.2')).toBe(true);
   });
 
-  it('sleeps with all its data, and wakes', async () => {
+  it('hibernates with all its data, and wakes', async () => {
     const world = await start();
     await world.untilSettled();
     await world.desired((desired) => ({ ...desired, replicas: 0 }));
@@ -179,7 +179,7 @@ describe('a plane that lives on', () => {
     expect(world.report().counts.ready).toBe(2);
   });
 
-  it('puts back what somebody changed or deleted, and leaves alone what is theirs', async () => {
+  it('restores what somebody changed or deleted, and keeps foreign fields', async () => {
     const world = await start();
     await world.untilSettled();
     const { client, namespace } = world;
@@ -193,13 +193,13 @@ describe('a plane that lives on', () => {
     expect((await world.find(Deployments, 'c1-api-server'))?.metadata.labels?.['mine']).toBe('yes');
   });
 
-  it('says which Pod fails and with which words', async () => {
+  it('reports which Pod fails and its message', async () => {
     const world = await start({ broken: 'flag provided but not defined: -oops' });
     await world.until(() => /oops/.test(world.report().stages.get('workloads')?.message ?? ''));
     expect(world.report().stages.get('workloads')).toMatchObject({ status: 'False', reason: 'RollingOut' });
   });
 
-  it('writes backups by schedule, and tells of the last and the next', async () => {
+  it('writes backups by schedule, and reports the last and the next', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-plane-'));
     try {
       const world = await start({ backupDirectory: directory });
@@ -230,7 +230,7 @@ describe('a plane that lives on', () => {
     }
   });
 
-  it('goes back to a backup while its programs stand still', async () => {
+  it('restores a backup while its programs are stopped', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
     try {
       const world = await start({ backupDirectory: directory });
@@ -265,7 +265,7 @@ describe('a plane that lives on', () => {
     }
   });
 
-  it('takes no backup of another namespace without a grant there, by no name', async () => {
+  it('refuses a backup of another namespace without a ReferenceGrant there, whatever its name', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-restore-'));
     try {
       const world = await start({ backupDirectory: directory });
@@ -324,8 +324,8 @@ describe('a plane that lives on', () => {
   });
 });
 
-describe('a plane that begins with a backup', () => {
-  it('does not begin empty while the backup cannot be had', async () => {
+describe('a hosted plane that starts from a backup', () => {
+  it('does not start empty while the backup is unavailable', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-begin-'));
     try {
       const target = { type: 'directory' } as const;
@@ -356,8 +356,8 @@ describe('a plane that begins with a backup', () => {
   });
 });
 
-describe('credentials of a plane', () => {
-  it('are renewed before they end, without another authority', async () => {
+describe('the credentials of a hosted plane', () => {
+  it('are renewed before they expire by the same authority', async () => {
     const world = await start();
     const minuteMs = 60_000;
     await world.desired((desired) => ({
@@ -378,7 +378,7 @@ describe('credentials of a plane', () => {
     expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);
   });
 
-  it('get another authority in steps, in none of which somebody is not trusted', async () => {
+  it('get a new authority in steps that keep every peer trusted', async () => {
     const world = await start();
     await world.untilSettled();
     const old = await secretOf(world, 'c1-ca', 'tls.crt');
@@ -410,7 +410,7 @@ describe('credentials of a plane', () => {
     expect(await secretOf(world, 'c1-ca', 'tls.crt')).toBe(authority);
   });
 
-  it('keep the old authority while a node may show what it signed', async () => {
+  it('keep trusting the old authority while a Node may present its certificates', async () => {
     const world = await start();
     await world.untilSettled();
     await world.workload.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'old' } }, by);
@@ -427,7 +427,7 @@ describe('credentials of a plane', () => {
     expect(await bundle()).toBe(1);
   });
 
-  it('get another key for service accounts while tokens of the old one stay good for a day', async () => {
+  it('get a new service account key while tokens of the old one stay valid for a day', async () => {
     const world = await start();
     await world.untilSettled();
     const key = await secretOf(world, 'c1-service-account', 'tls.key');
@@ -440,7 +440,7 @@ describe('credentials of a plane', () => {
     expect(world.report().rotations).toEqual(['sa: what the old one signed may still be shown']);
   });
 
-  it('that a user brought are used as they are, and missing ones are named', async () => {
+  it('are used unchanged when a user brought them, and missing ones are named', async () => {
     const world = await start();
     await world.desired((desired) => ({
       ...desired,
@@ -453,8 +453,8 @@ describe('credentials of a plane', () => {
   });
 });
 
-describe('the endpoint of a plane', () => {
-  it('is not forced upon an infrastructure that says something else', async () => {
+describe('the endpoint of a hosted plane', () => {
+  it('does not overwrite a different endpoint of the infrastructure', async () => {
     const world = await start({ balances: false });
     const { client, namespace } = world;
     const spec = { controlPlaneEndpoint: { host: '203.0.113.9', port: 6443 } };
@@ -470,11 +470,11 @@ describe('the endpoint of a plane', () => {
   });
 });
 
-describe('the end of a plane', () => {
+describe('deletion of a hosted plane', () => {
   it.each([
     ['with its volumes', true, 0],
     ['without its volumes', false, 3],
-  ])('comes in order, %s', async (_, deleteVolumes, left) => {
+  ])('runs in order, %s', async (_, deleteVolumes, left) => {
     const world = await start();
     await world.desired(withEtcd({ deleteVolumes }));
     await world.untilSettled();

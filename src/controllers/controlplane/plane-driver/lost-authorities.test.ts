@@ -14,13 +14,13 @@ const forgetAtOnce = (world: PlaneWorld, ...names: string[]): Promise<void> =>
   world.restart(() => forget(world, ...names));
 const certificates = (world: PlaneWorld) => world.report().stages.get('certificates');
 
-describe('an authority whose Secret is gone', () => {
+describe('an authority whose Secret was deleted', () => {
   it.each([
     ['c1-ca', ['tls.crt', 'tls.key', 'ca.crt']],
     ['c1-etcd-ca', ['tls.crt', 'tls.key', 'ca.crt']],
     ['c1-front-proxy-ca', ['tls.crt', 'tls.key']],
     ['c1-service-account', ['tls.crt', 'tls.key']],
-  ])('is put back as it was: %s', async (name, keys) => {
+  ])('is restored unchanged: %s', async (name, keys) => {
     const world = await start();
     await world.untilSettled();
     const content = (of: string) => Promise.all(keys.map((key) => world.secret(of, key)));
@@ -33,7 +33,7 @@ describe('an authority whose Secret is gone', () => {
     expect(await world.secret('c1-apiserver', 'tls.crt')).toBe(leaf);
   });
 
-  it('is put back as it is in use after a rotation, not as it was before', async () => {
+  it('is restored as rotated, not as before the rotation', async () => {
     const world = await start();
     await world.untilSettled();
     const old = await world.secret('c1-ca', 'tls.crt');
@@ -46,7 +46,7 @@ describe('an authority whose Secret is gone', () => {
     expect(await world.secret('c1-ca', 'tls.crt')).toBe(rotated);
   });
 
-  it('and its copy too is not replaced while workers still trust the old one: the Secret and the cures are named', async () => {
+  it('is not replaced without its copy while workers trust it, and the message names Secret and cures', async () => {
     const world = await start();
     await world.untilSettled();
     const lost = await world.client.get(Secrets, { namespace: world.namespace, name: 'c1-ca' });
@@ -67,7 +67,7 @@ describe('an authority whose Secret is gone', () => {
     expect(await world.secret('c1-apiserver', 'tls.crt')).toBe(leaf);
   });
 
-  it('is begun anew when somebody asks for it, once', async () => {
+  it('is created anew once when a rotation is requested', async () => {
     const world = await start();
     await world.untilSettled();
     const old = await world.secret('c1-ca', 'tls.crt');
@@ -82,7 +82,7 @@ describe('an authority whose Secret is gone', () => {
     expect(world.report().rotations).toEqual([]);
   });
 
-  it('of etcd is begun anew once no member shows what the old one signed', async () => {
+  it('of etcd is created anew once no member presents certificates of the old one', async () => {
     const world = await start();
     await world.untilSettled();
     const { client, namespace } = world;
@@ -101,7 +101,7 @@ describe('an authority whose Secret is gone', () => {
     expect(world.etcd.log.filter((line) => line.startsWith('removed'))).toEqual([]);
   });
 
-  it('that never signed anything for anybody is simply made', async () => {
+  it('is simply created when it never signed anything', async () => {
     const world = await start({ balances: false });
     await world.until(async () => (await world.find(Secrets, 'c1-ca')) !== undefined);
     await world.until(async () => (await world.find(Secrets, copies)) !== undefined);

@@ -22,7 +22,7 @@ const pod = (containerStatuses: ContainerStatus[], ready = 'False'): Pod => ({
   status: { containerStatuses, conditions: [{ type: 'Ready', status: ready }] },
 });
 
-describe('the problem of a Pod', () => {
+describe('the reported problem of a Pod', () => {
   it.each<[string, Pod, string | undefined]>([
     [
       'nothing while it starts',

@@ -23,7 +23,7 @@ const thing = (name: string, status: object = {}): KubeObject & { status: object
 const added = (name: string, initial = false): ObjectEvent => ({ type: 'add', object: thing(name), initial });
 const restated: ObjectEvent = { type: 'update', old: thing('a'), object: thing('a', { changed: true }) };
 
-describe('objects of a plane wake it', () => {
+describe('events that wake a hosted plane', () => {
   it.each<[string, Resource, ObjectEvent, string[]]>([
     ['one the pass made itself', Secrets, added('own'), []],
     ['one that was there when the program started', Secrets, added('own', true), ['at once']],
@@ -31,12 +31,12 @@ describe('objects of a plane wake it', () => {
     ['the status of a Service', Services, restated, ['at once']],
     ['the status of a StatefulSet', StatefulSets, restated, ['patiently']],
     ['the status of a PodDisruptionBudget', PodDisruptionBudgets, restated, []],
-  ])('%s', (_, resource, event, expected) => {
+  ])('are judged by object: %s', (_, resource, event, expected) => {
     expect(hears(resource, event)).toEqual(expected);
   });
 });
 
-describe('Pods of a plane wake it', () => {
+describe('Pod events that wake a hosted plane', () => {
   const pod = (status: Pod['status'], deletionTimestamp?: string): Pod =>
     ({ ...thing('p'), metadata: { name: 'p', ...(deletionTimestamp && { deletionTimestamp }) }, status }) as Pod;
   const pending = pod({ phase: 'Pending' });
@@ -56,7 +56,7 @@ describe('Pods of a plane wake it', () => {
     ['one that is gone', { type: 'delete', object: ready, finalStateUnknown: false }, ['at once']],
     ['one that no node is for', turned(pending, unplaced), ['at once']],
     ['one that nothing happened to', turned(ready, ready), []],
-  ])('%s', (_, event, expected) => {
+  ])('are judged by change: %s', (_, event, expected) => {
     expect(hears(Pods, event)).toEqual(expected);
   });
 });

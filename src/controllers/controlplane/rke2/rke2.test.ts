@@ -21,7 +21,7 @@ const machine = (name: string, more: { internal?: string; external?: string; nod
     },
   }) as Machine;
 
-describe('where machines of rke2 register', () => {
+describe('the registration address of rke2 machines', () => {
   const cluster = { spec: { controlPlaneEndpoint: { host: 'lb', port: 6443 } } } as Cluster;
   const machines = [
     machine('new', { internal: '10.0.0.1', node: false }),
@@ -35,7 +35,7 @@ describe('where machines of rke2 register', () => {
     ['internal-first', ['10.0.0.2', '203.0.113.3']],
     ['internal-only-ips', ['10.0.0.2']],
     ['external-only-ips', ['203.0.113.2', '203.0.113.3']],
-  ])('with the method %s', (registrationMethod, expected) => {
+  ])('is chosen by the method %s', (registrationMethod, expected) => {
     const controlPlane = plane({
       ...(registrationMethod !== undefined && { registrationMethod }),
       registrationAddress: 'rke2.example.org',
@@ -52,7 +52,7 @@ describe('a machine of an RKE2ControlPlane', () => {
       metadata: { annotations: { [serverConfigurationAnnotation]: JSON.stringify(serverConfig) } },
     }) as Machine;
 
-  it('is up to date while its configuration and that of its server are those of the control plane', () => {
+  it('is up to date while its configuration and server settings match the control plane', () => {
     const wanted = plane({ serverConfig: { cni: 'calico' }, preRKE2Commands: ['a'] });
     const isUpToDate = (spec: RKE2Config['spec'], server: object): boolean =>
       rke2Provider.isConfigUpToDate(wanted, config(spec), made(server));
@@ -61,14 +61,14 @@ describe('a machine of an RKE2ControlPlane', () => {
     expect(isUpToDate({ preRKE2Commands: ['a'] }, { cni: 'canal' })).toBe(false);
   });
 
-  it('is not replaced for annotations of its Node, nor for a default that was written down', () => {
+  it('is not replaced for Node annotations or an explicit default', () => {
     const wanted = plane({ agentConfig: { nodeAnnotations: { a: 'b' } } });
     expect(rke2Provider.isConfigUpToDate(wanted, config({ agentConfig: { format: 'cloud-config' } }), made({}))).toBe(
       true,
     );
   });
 
-  it('has a Node with the label of a control plane and the annotations asked for', () => {
+  it('needs a Node with the control plane label and the configured annotations', () => {
     const node = (annotations: Record<string, string>, labels: Record<string, string>): Node =>
       ({ metadata: { name: 'n', labels, annotations } }) as Node;
     const label = { 'node-role.kubernetes.io/control-plane': 'true' };
@@ -79,7 +79,7 @@ describe('a machine of an RKE2ControlPlane', () => {
     expect(verdict(node({ a: 'b' }, {}))).toBe('False');
   });
 
-  it('shows no scheduler that was switched off', () => {
+  it('shows no scheduler when that is disabled', () => {
     const off = plane({ serverConfig: { disableComponents: { kubernetesComponents: ['scheduler'] } } });
     expect(rke2Provider.componentPods(off).map(([name]) => name)).toEqual([
       'kube-apiserver',
@@ -88,8 +88,8 @@ describe('a machine of an RKE2ControlPlane', () => {
   });
 });
 
-describe('settings of an RKE2ControlPlane', () => {
-  it('are read in seconds, and the days before certificates end from an annotation', () => {
+describe('the settings of an RKE2ControlPlane', () => {
+  it('are read in seconds, and the certificate expiry days from an annotation', () => {
     const remediationStrategy = { maxRetry: 3, retryPeriod: '2m', minHealthyPeriod: '1h' };
     const annotation = 'controlplane.cluster.x-k8s.io/rollout-before-certificates-expiry-days';
     expect(rke2Provider.settingsOf(plane({ remediationStrategy }, { [annotation]: '30' }))).toMatchObject({
@@ -100,8 +100,8 @@ describe('settings of an RKE2ControlPlane', () => {
   });
 });
 
-describe('members of the etcd of rke2', () => {
-  it('are known by the names of their Nodes', async () => {
+describe('the etcd members of rke2', () => {
+  it('are matched by the names of their Nodes', async () => {
     const member = (name: string): EtcdMember => ({ id: name, name, peerUrls: [], clientUrls: [], isLearner: false });
     const members = async () => ['c1-abcde-0f1e2d3c', 'plain', ''].map(member);
     const unused = (): never => {

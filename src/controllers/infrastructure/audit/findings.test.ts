@@ -22,8 +22,8 @@ const cluster: OpenStackCluster = {
 };
 const owners = { objects: [cluster], clusters: [{ namespace: 'team', name: 'red' }] };
 
-describe('an audit', () => {
-  it('calls an orphan what carries the mark of somebody who is not here, whatever its name', () => {
+describe('the cloud audit', () => {
+  it('reports a resource as orphan when its owner mark is unknown, whatever its name', () => {
     const mine = resource({ owner });
     const orphan = resource({
       id: 'n2',
@@ -33,7 +33,7 @@ describe('an audit', () => {
     expect(auditFindings([mine, orphan], owners, []).orphans).toEqual([orphan]);
   });
 
-  it('goes by the recorded mark of an object that was moved, and by what a status records', () => {
+  it('uses the recorded owner mark of a moved object and the ids in a status', () => {
     const moved = {
       ...cluster,
       metadata: {
@@ -46,12 +46,12 @@ describe('an audit', () => {
     expect(auditFindings([resource({ owner }), recorded], { ...owners, objects: [moved] }, []).orphans).toEqual([]);
   });
 
-  it('knows the owner of a server group by its first digits', () => {
+  it('recognizes the owner of a server group by the first digits of its mark', () => {
     const group = (end: string): CloudResource => resource({ type: 'server group', owner: end, id: end });
     expect(auditFindings([group('11111111'), group('99999999')], owners, []).orphans).toEqual([group('99999999')]);
   });
 
-  it('does not call an orphan what a pool may have retained', () => {
+  it('does not report a floating IP as orphan that a pool may have retained', () => {
     const gone = '99999999-2222-3333-4444-555555555555';
     const description = `Created by cluster-api-provider-openstack OpenStackFloatingIPPool office [owner ${gone}]`;
     const kept = resource({ type: 'floating IP', owner: gone, description });
@@ -60,14 +60,14 @@ describe('an audit', () => {
     expect(foreign.map(({ remark }) => remark)).toEqual([expect.stringContaining('OpenStackFloatingIPPool office')]);
   });
 
-  it('does not call an orphan an image, which an Image may have left there on purpose', () => {
+  it('does not report an image as orphan that an Image may have left on purpose', () => {
     const image = resource({ type: 'image', owner: '99999999-2222-3333-4444-555555555555' });
     const { orphans, foreign } = auditFindings([image, resource({ type: 'image', owner })], owners, []);
     expect(orphans).toEqual([]);
     expect(foreign.map(({ remark }) => remark)).toEqual([expect.stringContaining('Image')]);
   });
 
-  it('tells what is of an owner who has its cloud in another project, and does not call it an orphan', () => {
+  it('reports a resource of an owner in another project, but not as orphan', () => {
     const left = resource({ owner });
     expect(auditFindings([left], owners, [], [cluster])).toEqual({
       orphans: [],
@@ -77,7 +77,7 @@ describe('an audit', () => {
     expect(auditFindings([left], owners, [cluster], [cluster]).foreign).toEqual([]);
   });
 
-  it('names objects whose status has what the cloud has not', () => {
+  it('reports objects whose status names resources missing in the cloud', () => {
     const server = {
       apiVersion: cluster.apiVersion,
       kind: 'OpenStackServer',
@@ -106,7 +106,7 @@ describe('an audit', () => {
       'of a Service in a cluster old',
     ],
     [{ type: 'volume', metadata: { 'cinder.csi.openstack.org/cluster': 'old' } }, 'of a volume claim in a cluster old'],
-  ] as const)('reports %o, which carries no mark, and never calls it an orphan', (more, remark) => {
+  ] as const)('reports %o, which carries no mark, but not as orphan', (more, remark) => {
     const { orphans, foreign } = auditFindings([resource(more)], owners, []);
     expect(orphans).toEqual([]);
     expect(foreign.map((one) => one.remark)).toEqual([expect.stringContaining(remark)]);
@@ -118,7 +118,7 @@ describe('an audit', () => {
     { type: 'floating IP', description: 'Floating IP for Kubernetes external service default/web from cluster red' },
     { type: 'network', name: 'office' },
     { type: 'volume', metadata: { 'cinder.csi.openstack.org/cluster': 'team-red' } },
-  ] as const)('says nothing of %o: its cluster is here, or it is nobody of ours', (more) => {
+  ] as const)('does not report %o, which belongs to a known cluster or is not ours', (more) => {
     expect(auditFindings([resource(more)], owners, [])).toEqual({ orphans: [], missing: [], foreign: [] });
   });
 });

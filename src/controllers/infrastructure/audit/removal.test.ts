@@ -46,22 +46,22 @@ async function makeNetwork(): Promise<{ subnetId: string; routerId: string }> {
   return { subnetId: subnet.id, routerId: router.id };
 }
 
-describe('removing what has no owner', () => {
-  it('waits for a load balancer that is busy, and while it goes', async () => {
+describe('removal of orphaned resources', () => {
+  it('waits for a busy load balancer and for its deletion', async () => {
     const { subnetId } = await makeNetwork();
     await world.tenant.loadBalancer.loadBalancers.create({ name: 'left', description, vipSubnetId: subnetId });
     expect(await removeAll()).toEqual([]);
     expect(added(before, await footprint(world.tenant))).toEqual([]);
   });
 
-  it('waits for a volume that is on its way, here or there', async () => {
+  it('waits for a volume in a transitional state', async () => {
     const spec = { name: 'left', size: 1, metadata: { [ownerMetadataKey]: owner } };
     await world.tenant.volume.volumes.create(spec);
     expect(await removeAll()).toEqual([]);
     expect(added(before, await footprint(world.tenant))).toEqual([]);
   });
 
-  it('goes on with a router whose interface somebody else took away meanwhile', async () => {
+  it('continues with a router whose interface was already removed', async () => {
     await makeNetwork();
     const { network } = world.tenant;
     const routers: OpenStack['network']['routers'] = {
@@ -75,7 +75,7 @@ describe('removing what has no owner', () => {
     expect(added(before, await footprint(world.tenant))).toEqual([]);
   });
 
-  it('names what is held by something of somebody else, and takes it away the next time', async () => {
+  it('names resources that are held by foreign ones, and removes them the next time', async () => {
     const { subnetId } = await makeNetwork();
     const { network } = world.tenant;
     const [{ id: networkId = '' } = {}] = await collect(network.networks.list({ name: 'left' }));
@@ -89,8 +89,8 @@ describe('removing what has no owner', () => {
   });
 });
 
-describe('the inventory', () => {
-  it('has nothing of other projects, whoever looks', async () => {
+describe('the cloud inventory', () => {
+  it('lists nothing of other projects, whoever asks', async () => {
     const { network } = world.tenant;
     const { id: networkId } = await network.networks.create({ name: 'left', description });
     const { id: portId } = await network.ports.create({ name: 'left', description, networkId });

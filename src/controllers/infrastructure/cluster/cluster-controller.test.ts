@@ -49,10 +49,10 @@ const balanced = { ...managed, apiServer: { managedLoadBalancer: { enabled: true
 
 afterEach(() => world.stop());
 
-describe('a cluster with everything managed and no load balancer', () => {
+describe('an OpenStackCluster with managed resources and no load balancer', () => {
   beforeEach(() => start());
 
-  it('gets network, router, security groups and a reserved floating IP under the names of upstream', async () => {
+  it('creates network, router, security groups and floating IP under the names of upstream', async () => {
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
     const { namespace } = world;
@@ -93,13 +93,13 @@ describe('a cluster with everything managed and no load balancer', () => {
     }
   });
 
-  it('costs fewer than half of the requests upstream needs for the same', async () => {
+  it('needs fewer than half of the requests that upstream needs', async () => {
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
     expect(world.requests.length).toBeLessThanOrEqual(20);
   });
 
-  it('is quiet for an hour once it is there: no writes, no requests but the shared lists', async () => {
+  it('writes nothing and only requests shared lists for an hour once it is ready', async () => {
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
     await world.pass(30_000);
@@ -114,7 +114,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     expect(world.requests.length - start).toBeLessThanOrEqual(2 * 71 + 3 * 36);
   });
 
-  it('is quiet after a restart too, at the price of one list for each kind of resource', async () => {
+  it('writes nothing after a restart, and requests one list per kind of resource', async () => {
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
     await world.pass(30_000);
@@ -127,7 +127,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     expect(requestsSince(world, start).length).toBeLessThanOrEqual(12);
   });
 
-  it('goes without a trace, and leaves what is not its own', async () => {
+  it('is deleted without a trace, and leaves resources that are not its own', async () => {
     const { network } = world.tenant;
     const foreign = await network.networks.create({ name: `k8s-clusterapi-cluster-${world.namespace}-basic-1` });
     await network.securityGroups.create({ name: `k8s-cluster-${world.namespace}-basic-1-secgroup-worker` });
@@ -155,7 +155,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('builds its status again from what it finds after a move', async () => {
+  it('rebuilds its status from the cloud after a move', async () => {
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
     const was = (await get()).status;
@@ -172,7 +172,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     expect(await inCloud()).toEqual(there);
   });
 
-  it('waits with its deletion for what is still on the network, and says what that is', async () => {
+  it('waits with its deletion for foreign ports on the network, and names them', async () => {
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
     const networkId = (await get()).status?.network?.id ?? '';
@@ -185,7 +185,7 @@ describe('a cluster with everything managed and no load balancer', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('ends its deletion although a policy forbids one call, and names what is left', async () => {
+  it('finishes its deletion although a policy forbids one call, and names what is left', async () => {
     await createOpenStackCluster(world, 'basic-1', managed);
     await provisioned();
     world.cloud.operator.faults.set({
@@ -200,7 +200,7 @@ describe('a cluster with everything managed and no load balancer', () => {
   });
 });
 
-describe('what somebody changes in the cloud outside of Capstan', () => {
+describe('manual changes in the cloud', () => {
   beforeEach(async () => {
     await start();
     await createOpenStackCluster(world, 'basic-1', managed);
@@ -208,7 +208,7 @@ describe('what somebody changes in the cloud outside of Capstan', () => {
     await world.pass(10_000);
   });
 
-  it('a deleted rule and a foreign rule of a managed group are put right', async () => {
+  it('are repaired: a deleted rule and a foreign rule of a managed group', async () => {
     const id = (await get()).status?.controlPlaneSecurityGroup?.id ?? '';
     const { securityGroups, securityGroupRules } = world.tenant.network;
     const rules = (await securityGroups.get(id)).rules;
@@ -227,7 +227,7 @@ describe('what somebody changes in the cloud outside of Capstan', () => {
     });
   });
 
-  it('a removed router interface comes back', async () => {
+  it('are repaired: a removed router interface', async () => {
     const { status } = await get();
     const { routers, ports } = world.tenant.network;
     const subnetId = status?.network?.subnets?.[0]?.id ?? '';
@@ -235,7 +235,7 @@ describe('what somebody changes in the cloud outside of Capstan', () => {
     await world.until(async () => (await collect(ports.list({ deviceId: status?.router?.id ?? '' }))).length === 1);
   });
 
-  it('a deleted router is made again', async () => {
+  it('are repaired: a deleted router', async () => {
     const { status } = await get();
     const { routers } = world.tenant.network;
     const id = status?.router?.id ?? '';
@@ -248,7 +248,7 @@ describe('what somebody changes in the cloud outside of Capstan', () => {
     expect((await inCloud()).filter((line) => line.startsWith('router'))).toHaveLength(1);
   });
 
-  it('a deleted floating IP that cannot be had again is told with its cure', async () => {
+  it('are reported with a cure: a deleted floating IP that cannot be created again', async () => {
     const host = (await get()).spec.controlPlaneEndpoint?.host ?? '';
     const { floatingIps } = world.tenant.network;
     await floatingIps.delete((await floatingIps.find(host))?.id ?? '');
@@ -271,8 +271,8 @@ describe('what somebody changes in the cloud outside of Capstan', () => {
   });
 });
 
-describe('a cluster with a load balancer', () => {
-  it('gets listener, pool and monitor on every port, and a floating IP at its address', async () => {
+describe('an OpenStackCluster with a load balancer', () => {
+  it('creates listener, pool and monitor for every port, and a floating IP', async () => {
     await start();
     await createOpenStackCluster(world, 'basic-1', {
       ...managed,
@@ -321,7 +321,7 @@ describe('a cluster with a load balancer', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('has a listener that was deleted by somebody else made again', async () => {
+  it('creates a listener again that somebody deleted', async () => {
     await start();
     await createOpenStackCluster(world, 'basic-1', balanced);
     await provisioned();
@@ -355,7 +355,7 @@ describe('a cluster with a load balancer', () => {
     });
   });
 
-  it('replaces one that came up broken, and leaves one that has served alone', async () => {
+  it('replaces a load balancer that failed on creation, and keeps one that was in use', async () => {
     await start();
     await createOpenStackCluster(world, 'basic-1', balanced);
     const { loadBalancers } = world.tenant.loadBalancer;
@@ -374,7 +374,7 @@ describe('a cluster with a load balancer', () => {
     expect((await get()).status?.initialization?.provisioned).toBe(true);
   });
 
-  it('is quiet for an hour once it is there', async () => {
+  it('writes nothing for an hour once it is ready', async () => {
     await start();
     await createOpenStackCluster(world, 'basic-1', balanced);
     await provisioned();

@@ -57,8 +57,8 @@ async function remove(name: string): Promise<void> {
   await world.until(async () => (await find(name)) === undefined);
 }
 
-describe('credentials', () => {
-  it('that are wrong are told, and work as soon as they are corrected', async () => {
+describe('the credentials of an OpenStackCluster', () => {
+  it('are reported when wrong, and used as soon as they are corrected', async () => {
     const good = (await world.get(Secrets, credentialsName)).data?.['clouds.yaml'] ?? '';
     const text = Buffer.from(good, 'base64').toString();
     const bad = text.replaceAll(/password: .*/g, 'password: wrong');
@@ -72,7 +72,7 @@ describe('credentials', () => {
     await remove(name);
   });
 
-  it('that change reach a living cluster, which goes on looking after itself with them', async () => {
+  it('are replaced in a running cluster when they change', async () => {
     const clouds = parse(
       Buffer.from((await world.get(Secrets, credentialsName)).data?.['clouds.yaml'] ?? '', 'base64').toString(),
     ).clouds;
@@ -96,7 +96,7 @@ describe('credentials', () => {
     await remove(name);
   });
 
-  it('of an identity are used where its selector allows it', async () => {
+  it('of an identity are used only when its namespace selector matches', async () => {
     const { namespace } = world;
     await world.client.create(
       OpenStackClusterIdentities,
@@ -119,7 +119,7 @@ describe('credentials', () => {
     await remove(name);
   });
 
-  it('that were deleted together with a cluster serve until it is gone', async () => {
+  it('are used until the cluster is gone when they were deleted together with it', async () => {
     const secret = { ...(await world.get(Secrets, credentialsName)) };
     const metadata = { name: 'same-file', namespace: world.namespace };
     await world.client.create(Secrets, { ...secret, metadata }, by);
@@ -132,7 +132,7 @@ describe('credentials', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('that never worked hold nothing: the object goes, or is corrected', async () => {
+  it('that never worked neither block deletion nor correction', async () => {
     const wrong = { name: credentialsName, cloudName: 'openstack', region: 'Nowhere' };
     const [first, second] = [
       await create({ ...managed, identityRef: wrong }),
@@ -151,7 +151,7 @@ describe('credentials', () => {
     await remove(second);
   });
 
-  it('that are gone for good do not hold an object its user gives up', async () => {
+  it('that are gone for good do not block an object that its user abandons', async () => {
     await world.client.create(
       Secrets,
       { ...(await world.get(Secrets, credentialsName)), metadata: { name: 'short-lived', namespace: world.namespace } },

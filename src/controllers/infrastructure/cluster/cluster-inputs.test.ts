@@ -63,8 +63,8 @@ async function remove(name: string): Promise<void> {
   await world.until(async () => (await find(name)) === undefined);
 }
 
-describe('networks', () => {
-  it('that were brought are used, and survive the cluster', async () => {
+describe('the network of an OpenStackCluster', () => {
+  it('is used when the user brought it, and survives the cluster', async () => {
     const before = await footprint(world.tenant);
     const name = await create({
       network: { filter: { name: 'brought' } },
@@ -81,7 +81,7 @@ describe('networks', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('are found from a subnet when only that is named', async () => {
+  it('is found from a subnet when only that is named', async () => {
     const name = await create({
       subnets: [{ filter: { cidr: '10.21.0.0/24' } }],
       controlPlaneEndpoint: { host: 'api.example.com', port: 443 },
@@ -93,7 +93,7 @@ describe('networks', () => {
     await remove(name);
   });
 
-  it('get the MTU, port security, pools and name servers asked for, and other name servers later', async () => {
+  it('gets the given MTU, port security, pools and name servers, and changed name servers later', async () => {
     const pools = [{ start: '10.6.0.100', end: '10.6.0.200' }];
     const name = await create({
       managedNetwork: { mtu: 1400, enablePortSecurity: false },
@@ -112,7 +112,7 @@ describe('networks', () => {
     await remove(name);
   });
 
-  it('may be of IPv6, with rules for it', async () => {
+  it('may use IPv6 with matching rules', async () => {
     const name = await create({ managedSubnets: [{ cidr: 'fd00:6::/64' }], managedSecurityGroups: {} });
     const { status } = await provisioned(name);
     const subnet = await world.tenant.network.subnets.get(status?.network?.subnets?.[0]?.id ?? '');
@@ -127,7 +127,7 @@ describe('networks', () => {
     await remove(name);
   });
 
-  it('use a router that was brought, and leave it', async () => {
+  it('uses a router of the user, and keeps it', async () => {
     const { routers } = world.tenant.network;
     const router = await routers.create({
       name: 'brought-router',
@@ -143,8 +143,8 @@ describe('networks', () => {
   });
 });
 
-describe('a manifest of the oldest kind', () => {
-  it('is understood, and its rules for Calico are made once and then left alone', async () => {
+describe('a v1alpha3 manifest', () => {
+  it('is accepted, and its Calico rules are created once and then left alone', async () => {
     const { namespace } = world;
     const name = `w${++serial}`;
     const { metadata } = await createOpenStackCluster(world, name, managed, {
@@ -187,7 +187,7 @@ describe('a manifest of the oldest kind', () => {
   });
 });
 
-describe('the endpoint', () => {
+describe('the endpoint of an OpenStackCluster', () => {
   it('is the floating IP of the user, which is never deleted', async () => {
     const { floatingIps } = world.tenant.network;
     const own = await floatingIps.create({ networkId: '375af7fe-a2c1-4c26-a57d-6d33175a6650' });
@@ -198,7 +198,7 @@ describe('the endpoint', () => {
     await floatingIps.delete(own.id);
   });
 
-  it('is not taken from somebody who uses it', async () => {
+  it('is refused when another port uses the floating IP', async () => {
     const { floatingIps, ports, subnets, routers } = world.tenant.network;
     const { id: routerId } = await routers.create({
       name: 'r',
@@ -226,7 +226,7 @@ describe('the endpoint', () => {
     await floatingIps.delete(own.id);
   });
 
-  it('comes from the control plane provider when the cluster may not make one', async () => {
+  it('comes from the control plane provider when the cluster may not create one', async () => {
     const name = await create({ ...managed, apiServer: { enableFloatingIP: false } });
     await world.until(
       async () => conditionOf(await find(name), 'APIEndpointReady')?.reason === 'WaitingForControlPlaneEndpoint',
@@ -237,7 +237,7 @@ describe('the endpoint', () => {
     await remove(name);
   });
 
-  it('comes from a hosted control plane, although nothing forbids a floating IP', async () => {
+  it('comes from a hosted control plane even when floating IPs are allowed', async () => {
     const controlPlaneRef = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'K0smotronControlPlane', name: 'plane' };
     const name = await create(managed, { cluster: { controlPlaneRef } });
     await world.until(
@@ -251,7 +251,7 @@ describe('the endpoint', () => {
     await remove(name);
   });
 
-  it('is not to be had twice: a load balancer beside a hosted control plane is explained, and can be given up', async () => {
+  it('conflicts between load balancer and hosted control plane, which is reported and can be resolved', async () => {
     const controlPlaneRef = { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'KamajiControlPlane', name: 'plane' };
     const balanced = { ...managed, apiServer: { managedLoadBalancer: { enabled: true } } };
     const name = await create(balanced, { cluster: { controlPlaneRef } });
@@ -268,14 +268,14 @@ describe('the endpoint', () => {
     await remove(name);
   });
 
-  it('is the one the Cluster names already, and no address is reserved for nothing', async () => {
+  it('is the one already set in the Cluster, and no floating IP is reserved', async () => {
     const name = await create(managed, { cluster: { controlPlaneEndpoint: { host: '192.0.2.11', port: 443 } } });
     expect((await provisioned(name)).spec.controlPlaneEndpoint).toEqual({ host: '192.0.2.11', port: 443 });
     expect(await collect(world.tenant.network.floatingIps.list())).toEqual([]);
     await remove(name);
   });
 
-  it('is inside where a load balancer has no floating IP', async () => {
+  it('is internal when the load balancer has no floating IP', async () => {
     const name = await create({
       ...managed,
       apiServer: {
@@ -293,7 +293,7 @@ describe('the endpoint', () => {
 });
 
 describe('failure domains', () => {
-  it('follow the zones chosen for the control plane, also later', async () => {
+  it('follow the control plane zones, also after a change', async () => {
     const name = await create({ ...managed, controlPlaneAvailabilityZones: ['az2'] });
     const chosen = ({ status }: OpenStackCluster) =>
       status?.failureDomains?.filter(({ controlPlane }) => controlPlane).map((domain) => domain.name);
@@ -305,7 +305,7 @@ describe('failure domains', () => {
   });
 });
 
-describe('input the cloud cannot make sense of', () => {
+describe('OpenStackCluster input that the cloud refuses', () => {
   const cases: Record<string, [spec: Partial<OpenStackClusterSpec>, type: string, message: RegExp]> = {
     'no such network': [
       { network: { filter: { name: 'nowhere' } } },
@@ -376,7 +376,7 @@ describe('input the cloud cannot make sense of', () => {
   };
 
   it.each(Object.entries(cases))(
-    '%s: is told by name, cause and cure, and can be deleted',
+    '%s: is reported with name, cause and cure, and the object can be deleted',
     async (_, [spec, type, message]) => {
       const name = await create(spec);
       const told = await refused(name);
@@ -386,7 +386,7 @@ describe('input the cloud cannot make sense of', () => {
     },
   );
 
-  it('does not write the same complaint again and again', async () => {
+  it('is not reported again in every pass', async () => {
     const name = await create({ network: { filter: { name: 'nowhere' } } });
     await refused(name);
     const writes = world.writes();
@@ -395,7 +395,7 @@ describe('input the cloud cannot make sense of', () => {
     await remove(name);
   });
 
-  it('heals when the cloud has what was missing', async () => {
+  it('is accepted once the cloud has what was missing', async () => {
     const name = await create({ network: { filter: { name: 'late' } }, controlPlaneEndpoint: { host: 'a', port: 1 } });
     await refused(name);
     const { networks, subnets } = world.tenant.network;

@@ -78,7 +78,7 @@ const fates: readonly { fate: Fate; crash: boolean; title: string }[] = [
   { fate: 'lose', crash: true, title: 'that is done as the program dies' },
 ];
 
-describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
+describe.each(Object.entries(variants))('an OpenStackCluster %s under faults', (_, spec) => {
   let serial = 0;
   let whole: string[];
 
@@ -95,7 +95,7 @@ describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
   });
 
   it.each(fates)(
-    'survives any change $title, without a leak or a double',
+    'survives any change $title without leaks or duplicates',
     { timeout: 120_000 },
     async ({ fate, crash }) => {
       for (let n = 1; ; n++) {
@@ -115,7 +115,7 @@ describe.each(Object.entries(variants))('a cluster %s', (_, spec) => {
   );
 
   it.each(['before', 'after'] as const)(
-    'survives any write to the management API that breaks %s it was done',
+    'survives a management API write that fails %s it was done',
     { timeout: 120_000 },
     async (when) => {
       for (let nth = 1; ; nth++) {

@@ -26,15 +26,15 @@ function text(rule: RuleSpec): string {
 }
 const texts = (role: GroupRole, more?: Partial<RuleContext>): string[] => rulesOf(role, around(more)).map(text).sort();
 
-describe('rules of managed security groups', () => {
-  it('let machines register with the servers of rke2, by whichever way they come', () => {
+describe('the rules of managed security groups', () => {
+  it('let machines reach the rke2 supervisor port whenever it is in use', () => {
     const opened = (more: Partial<RuleContext>) => texts('controlplane', more).filter((line) => line.includes('9345'));
     expect(opened({ supervisor: false })).toEqual([]);
     expect(opened({ supervisor: true })).toEqual(['tcp 9345-9345 (RKE2 supervisor)']);
     expect(opened({ supervisor: true, groups: { allowAllInClusterTraffic: true } })).toHaveLength(1);
   });
 
-  it('of the control plane are those of upstream', () => {
+  it('of the control plane equal those of upstream', () => {
     expect(texts('controlplane')).toEqual(
       [
         'egress any (Full open)',
@@ -47,7 +47,7 @@ describe('rules of managed security groups', () => {
     );
   });
 
-  it('of workers are those of upstream', () => {
+  it('of workers equal those of upstream', () => {
     const nodePorts = ['10.6.0.0/24', 'w', 'cp'].flatMap((from) =>
       ['tcp', 'udp'].map((protocol) => `${protocol} 30000-32767 from ${from} (Node Port Services)`),
     );
@@ -62,7 +62,7 @@ describe('rules of managed security groups', () => {
     );
   });
 
-  it('open everything in the cluster when asked to', () => {
+  it('open all traffic in the cluster with allowAllInClusterTraffic', () => {
     const groups = { allowAllInClusterTraffic: true };
     expect(texts('controlplane', { groups })).toEqual(
       [
@@ -76,7 +76,7 @@ describe('rules of managed security groups', () => {
     expect(texts('worker', { groups })).not.toContain('tcp 10250-10250 from cp (Kubelet API)');
   });
 
-  it('let the bastion in where there is one', () => {
+  it('admit the bastion when there is one', () => {
     const bastion = { ids: { ...ids, bastion: 'b' } };
     expect(texts('controlplane', bastion)).toContain('tcp 22-22 from b (SSH)');
     expect(texts('worker', bastion)).toContain('tcp 22-22 from b (SSH)');
@@ -85,21 +85,21 @@ describe('rules of managed security groups', () => {
     );
   });
 
-  it('open the port the API is really at, and the further ports of the load balancer', () => {
+  it('open the actual API port and additional load balancer ports', () => {
     const rules = texts('controlplane', { apiPort: 443, additionalPorts: [8132] });
     expect(rules).toContain('tcp 443-443 (Kubernetes API)');
     expect(rules).toContain('tcp 8132-8132 (Additional port)');
     expect(rules.some((rule) => rule.includes('6443'))).toBe(false);
   });
 
-  it('come in IPv6 too where a subnet has it', () => {
+  it('include IPv6 when a subnet has it', () => {
     const rules = texts('worker', { cidrs: ['10.6.0.0/24', 'fd00::/64'] });
     expect(rules).toContain('IPv6 tcp 30000-32767 from fd00::/64 (Node Port Services)');
     expect(rules).toContain('IPv6 tcp 10250-10250 from cp (Kubelet API)');
     expect(rules).not.toContain('tcp 30000-32767 from fd00::/64 (Node Port Services)');
   });
 
-  it('of the user are expanded over the groups they name', () => {
+  it('of the user are expanded for the groups they name', () => {
     const bgp = { name: 'BGP', description: 'BGP', protocol: 'tcp', portRangeMin: 179, portRangeMax: 179 } as const;
     const groups: ManagedSecurityGroups = {
       clusterNodesSecurityGroupRules: [
@@ -119,7 +119,7 @@ describe('rules of managed security groups', () => {
   });
 });
 
-describe('two rules', () => {
+describe('the identity of two rules', () => {
   const rule = (more: Partial<RuleSpec>): RuleSpec => ({ direction: 'ingress', ethertype: 'IPv4', ...more });
 
   it.each<[string, Partial<RuleSpec>, Partial<RuleSpec>]>([
@@ -128,7 +128,7 @@ describe('two rules', () => {
     ['name a range with and without host bits', { remoteIpPrefix: '10.0.0.7/24' }, { remoteIpPrefix: '10.0.0.0/24' }],
     ['name an address and a range of one', { remoteIpPrefix: '10.0.0.7' }, { remoteIpPrefix: '10.0.0.7/32' }],
     ['write an IPv6 range differently', { remoteIpPrefix: 'fd00:0::/64' }, { remoteIpPrefix: 'FD00::/64' }],
-  ])('that %s are the same', (_, a, b) => {
+  ])('is the same when they %s', (_, a, b) => {
     expect(ruleKey(rule(a))).toBe(ruleKey(rule(b)));
   });
 
@@ -139,12 +139,12 @@ describe('two rules', () => {
     ['port', { portRangeMin: 1 }],
     ['remote group', { remoteGroupId: 'x' }],
     ['remote range', { remoteIpPrefix: '0.0.0.0/0' }],
-  ])('of another %s differ', (_, more) => {
+  ])('differs by %s', (_, more) => {
     expect(ruleKey(rule({}))).not.toBe(ruleKey(rule(more)));
   });
 });
 
-describe('repairing the rules of a group', () => {
+describe('repair of security group rules', () => {
   const desired: fc.Arbitrary<RuleSpec> = fc.record({
     direction: fc.constantFrom('ingress', 'egress'),
     ethertype: fc.constantFrom('IPv4', 'IPv6'),
@@ -166,7 +166,7 @@ describe('repairing the rules of a group', () => {
     description: 'as stored',
   });
 
-  it('leads from any rules to exactly those wanted, and then has nothing more to do', () => {
+  it('turns any rules into exactly the desired ones, and then changes nothing', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(desired, { selector: ruleKey }),

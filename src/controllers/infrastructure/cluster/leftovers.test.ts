@@ -38,18 +38,18 @@ const found = (others: readonly (readonly [string, string])[], managed = false):
   ];
 };
 
-it('are known by the name of the cluster, with or without its namespace', () => {
+it('leftovers are recognized by the cluster name, with or without its namespace', () => {
   const own = ['volume of red', 'volume of team-red', 'balancer of red', 'balancer of team-red'];
   expect(found([])).toEqual(own);
   expect(found([['other', 'blue']])).toEqual(own);
 });
 
-it('are not told by a name that a Cluster of another namespace has, too', () => {
+it('leftovers are not recognized by a name shared with a Cluster of another namespace', () => {
   expect(found([['other', 'red']])).toEqual(['volume of team-red', 'balancer of team-red']);
   expect(found([['other', 'team-red']])).toEqual(['volume of red', 'balancer of red']);
 });
 
-it('are all load balancers of Services on a network of its own', () => {
+it('leftovers are all Service load balancers on a network of the cluster', () => {
   expect(found([['other', 'red']], true)).toEqual([
     'volume of team-red',
     'balancer of red',

@@ -7,8 +7,8 @@ import { openStackClusterController } from './cluster-controller.ts';
 let world: InfrastructureWorld;
 afterEach(() => world.stop());
 
-describe('a restart', () => {
-  it('costs as many requests for twelve clusters as for one, and no write', async () => {
+describe('a restart of the OpenStackCluster controller', () => {
+  it('needs as many requests for twelve clusters as for one, and writes nothing', async () => {
     world = await createInfrastructureWorld({
       controllers: (dependencies) => [openStackClusterController(dependencies)],
     });

@@ -53,7 +53,7 @@ async function removed(name = 'c1'): Promise<void> {
   await world.until(async () => (await find(name)) === undefined);
 }
 
-describe('the bastion', () => {
+describe('the bastion of an OpenStackCluster', () => {
   const bastion = {
     enabled: true,
     spec: {
@@ -63,7 +63,7 @@ describe('the bastion', () => {
     },
   };
 
-  it('comes up with a floating IP and a group of its own, and goes again when it is switched off', async () => {
+  it('gets a floating IP and a security group, and is deleted when it is disabled', async () => {
     await start();
     const before = await footprint(world.tenant);
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
@@ -84,7 +84,7 @@ describe('the bastion', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('is made again when its server is gone for good', async () => {
+  it('is created again when its server is gone for good', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
     await until(({ status }) => status?.bastion?.floatingIP !== undefined);
@@ -100,7 +100,7 @@ describe('the bastion', () => {
     );
   });
 
-  it('is replaced when its spec changes, and not when it does not', async () => {
+  it('is replaced only when its spec changes', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
     await until(({ status }) => status?.bastion?.floatingIP !== undefined);
@@ -119,7 +119,7 @@ describe('the bastion', () => {
     );
   });
 
-  it('goes with the cluster', async () => {
+  it('is deleted with the cluster', async () => {
     await start();
     const before = await footprint(world.tenant);
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
@@ -129,7 +129,7 @@ describe('the bastion', () => {
   });
 });
 
-describe('what the workload left behind', () => {
+describe('resources left by the workload', () => {
   async function leave(networkId: string): Promise<void> {
     const { loadBalancer, network, volume } = world.tenant;
     const balancer = await loadBalancer.loadBalancers.create({
@@ -147,7 +147,7 @@ describe('what the workload left behind', () => {
     await volume.volumes.create({ name: 'somebody-elses', size: 1 });
   }
 
-  it('blocks the deletion by name, and goes when its user asks for it', async () => {
+  it('block the deletion with their names, and are deleted when an annotation requests it', async () => {
     await start();
     const before = await footprint(world.tenant);
     await createOpenStackCluster(world, 'c1', managed);
@@ -161,8 +161,8 @@ describe('what the workload left behind', () => {
   });
 });
 
-describe('a cloud with faults', () => {
-  it('without Octavia is said to be one', async () => {
+describe('a cloud with limits', () => {
+  it('is reported when it has no Octavia', async () => {
     await start({ cloud: { without: ['load-balancer'] } });
     await createOpenStackCluster(world, 'c1', { ...managed, apiServer: { managedLoadBalancer: { enabled: true } } });
     await until((cluster) => conditionOf(cluster, 'APIEndpointReady')?.status === 'False');
@@ -172,7 +172,7 @@ describe('a cloud with faults', () => {
     await removed();
   });
 
-  it('with too small a quota is told in its own words, and heals when there is more', async () => {
+  it('is reported with its quota message, and used again when the quota grows', async () => {
     await start();
     const projectId = await world.tenant.projectId();
     world.cloud.operator.setQuota('network', projectId, { router: 1 });
@@ -185,7 +185,7 @@ describe('a cloud with faults', () => {
     await until(isProvisioned);
   });
 
-  it('that asks to come later is obeyed', async () => {
+  it('is asked again only after its Retry-After time', async () => {
     await start();
     world.cloud.operator.faults.set({
       id: 'limit',
@@ -201,7 +201,7 @@ describe('a cloud with faults', () => {
     await until(isProvisioned);
   });
 
-  it('holds up no other cluster', async () => {
+  it('delays no other cluster', async () => {
     await start();
     world.cloud.operator.faults.set({
       id: 'stuck',
@@ -224,13 +224,13 @@ describe('a cloud with faults', () => {
   });
 });
 
-describe('an OpenStackCluster that is not to be touched', () => {
+describe('an OpenStackCluster that must not be touched', () => {
   it.each<[string, object, Parameters<typeof createOpenStackCluster>[3]]>([
     ['is paused by its annotation', {}, { annotations: { 'cluster.x-k8s.io/paused': '' } }],
     ['is paused by its Cluster', {}, { cluster: { paused: true } }],
     ['is managed by somebody else', {}, { annotations: { 'cluster.x-k8s.io/managed-by': 'terraform' } }],
     ['is not for this instance', { watchFilter: 'mine' }, {}],
-  ])('because it %s stays as it is', async (_, worldOptions, options) => {
+  ])('stays unchanged because it %s', async (_, worldOptions, options) => {
     await start(worldOptions);
     await createOpenStackCluster(world, 'c1', managed, options);
     await world.pass(30_000);
@@ -238,7 +238,7 @@ describe('an OpenStackCluster that is not to be touched', () => {
     expect(world.requests).toEqual([]);
   });
 
-  it('gives its bastion to the same instance', async () => {
+  it('passes its watch-filter label on to its bastion', async () => {
     await start({ watchFilter: 'mine' });
     const label = { 'cluster.x-k8s.io/watch-filter': 'mine' };
     const spec = { flavor: { filter: { name: 'm1.small' } }, image: { filter: { name: 'ubuntu-capi-image' } } };
@@ -248,7 +248,7 @@ describe('an OpenStackCluster that is not to be touched', () => {
     expect((await world.get(OpenStackServers, 'c1-bastion')).metadata.labels).toMatchObject(label);
   });
 
-  it('goes on when the pause ends', async () => {
+  it('continues when the pause ends', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', managed, { cluster: { paused: true } });
     await world.pass(5_000);
@@ -256,7 +256,7 @@ describe('an OpenStackCluster that is not to be touched', () => {
     await until(isProvisioned);
   });
 
-  it('has no owner yet, and goes on when it has one', async () => {
+  it('waits for an owner, and continues when it has one', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', managed, { annotations: { 'cluster.x-k8s.io/paused': '' } });
     const { ownerReferences } = (await get()).metadata;
@@ -268,7 +268,7 @@ describe('an OpenStackCluster that is not to be touched', () => {
   });
 });
 
-describe('the deletion', () => {
+describe('deletion of an OpenStackCluster', () => {
   it('waits for the machines of the cluster', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', managed);
@@ -296,8 +296,8 @@ describe('the deletion', () => {
   });
 });
 
-describe('together with the controller of Clusters', () => {
-  it('a Cluster gets its infrastructure, endpoint and failure domains, and takes all of it along', async () => {
+describe('the OpenStackCluster controller with the Cluster controller', () => {
+  it('give a Cluster its infrastructure, endpoint and failure domains, and delete all of it', async () => {
     await start({ core: true });
     const before = await footprint(world.tenant);
     await createOpenStackCluster(world, 'c1', managed, { annotations: { 'cluster.x-k8s.io/paused': '' } });

@@ -17,7 +17,7 @@ const openStackCluster = (metadata: object): OpenStackCluster =>
 const upstreams = openStackCluster({ finalizers: [openStackClusterFinalizer] });
 const own = { clusterName: 'b-c', access: {} };
 
-it('owns what carries upstream’s names where upstream had begun with it', () => {
+it('an OpenStackCluster begun by upstream owns resources with upstream’s names', () => {
   const context = contextOf([cluster('a', 'b-c')]);
   expect(ownsUpstreamsResources(context, upstreams, own)).toBe(true);
   const annotations = { 'infrastructure.cluster.x-k8s.io/owner-mark': 'uid' };
@@ -25,18 +25,18 @@ it('owns what carries upstream’s names where upstream had begun with it', () =
   expect(ownsUpstreamsResources(context, ours, own)).toBe(false);
 });
 
-it('is given nothing where a cluster of another namespace has the same names in the cloud', () => {
+it('an OpenStackCluster owns nothing by name when another namespace has the same names', () => {
   expect(ownsUpstreamsResources(contextOf([cluster('a', 'b-c'), cluster('a-b', 'c')]), upstreams, own)).toBe(false);
 });
 
-describe('with credentials that several namespaces share', () => {
+describe('an OpenStackCluster with credentials shared by several namespaces', () => {
   const context = contextOf([cluster('a', 'b-c')]);
   const made = (at: string, more: object = {}): OpenStackCluster =>
     openStackCluster({ finalizers: [openStackClusterFinalizer], creationTimestamp: at, ...more });
   const shared = (begunUntil: number) => ({ clusterName: 'b-c', access: { begunUntil } });
   const stopped = Date.parse('2026-03-01T12:00:00Z');
 
-  it('what was there when upstream stopped owns what carries upstream’s names', () => {
+  it('owns resources with upstream’s names when it existed before upstream stopped', () => {
     expect(ownsUpstreamsResources(context, made('2026-03-01T12:00:00Z'), shared(stopped))).toBe(true);
     const late = made('2026-03-01T12:00:01Z');
     expect(() => ownsUpstreamsResources(context, late, shared(stopped))).toThrow(
@@ -44,14 +44,14 @@ describe('with credentials that several namespaces share', () => {
     );
   });
 
-  it('what its status records goes on, and what is deleted goes, without upstream’s names', () => {
+  it('is continued from its status or deleted without using upstream’s names', () => {
     const late = '2026-03-01T12:00:01Z';
     const recorded = { ...made(late), status: { network: { id: 'net' } } } as OpenStackCluster;
     expect(ownsUpstreamsResources(context, recorded, shared(stopped))).toBe(false);
     expect(ownsUpstreamsResources(context, made(late, { deletionTimestamp: late }), shared(stopped))).toBe(false);
   });
 
-  it('nobody makes an object look begun by upstream', () => {
+  it('cannot be forged to look begun by upstream', () => {
     const annotations = {
       'infrastructure.cluster.x-k8s.io/begun-by': 'cluster-api-provider-openstack',
       'infrastructure.cluster.x-k8s.io/begun-by-upstream-until': '2099-01-01T00:00:00Z',

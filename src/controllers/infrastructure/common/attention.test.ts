@@ -47,8 +47,8 @@ function started() {
 const a = { namespace: 'n', name: 'a' };
 const b = { namespace: 'n', name: 'b' };
 
-describe('attention', () => {
-  it('wakes the objects that depend on what changed, and no others', () => {
+describe('attention to cloud resources', () => {
+  it('wakes only the objects that depend on a changed resource', () => {
     const { attention, woken } = started();
     const cloud = observer();
     attention.follow(a, cloud.observer, [{ type: 'port', id: '1' }]);
@@ -61,7 +61,7 @@ describe('attention', () => {
     expect(woken).toEqual(['a', 'b']);
   });
 
-  it('lets go of what is no longer named, and keeps what is', () => {
+  it('unfollows resources that are no longer named, and keeps the others', () => {
     const { attention } = started();
     const cloud = observer();
     attention.follow(a, cloud.observer, [
@@ -78,7 +78,7 @@ describe('attention', () => {
     expect(cloud.followed()).toEqual([]);
   });
 
-  it('moves to another observer when the credentials are others', () => {
+  it('moves to another observer when the credentials change', () => {
     const { attention } = started();
     const [old, next] = [observer(), observer()];
     attention.follow(a, old.observer, [{ type: 'port', id: '1' }]);
@@ -87,7 +87,7 @@ describe('attention', () => {
     expect(next.followed()).toEqual(['port/1']);
   });
 
-  it('ends with its controller, and begins nothing after that', () => {
+  it('ends with its controller, and follows nothing afterwards', () => {
     const { attention, woken, stop } = started();
     const cloud = observer();
     attention.follow(a, cloud.observer, [{ type: 'port', id: '1' }]);

@@ -16,7 +16,7 @@ const failure = (kind: OpenStackErrorKind, more: object = {}): OpenStackError =>
   });
 
 describe('a cloud fault', () => {
-  it('tells what was tried, the words of the cloud and the cure, the same from one try to the next', () => {
+  it('has a stable message with the action, the words of the cloud and the cure', () => {
     const first = cloudFaultOf(failure('conflict'), 'port p could not be made', 'PortCreateFailed');
     const second = cloudFaultOf(failure('conflict', { requestId: 'req-2' }), 'port p could not be made');
     expect(first.message).toBe('port p could not be made: network: No more addresses; free some');
@@ -32,14 +32,14 @@ describe('a cloud fault', () => {
     expect(cloudFaultOf(failure(kind, more), 'x').retryMs).toBe(retryMs);
   });
 
-  it('that is one already keeps its own words', async () => {
+  it('keeps its own message when it already is a fault', async () => {
     const input = new UnusableInput('spec.network: no such network');
     await expect(attempt('the network could not be found', 'R', () => Promise.reject(input))).rejects.toBe(input);
     await expect(attempt('x', 'R', () => Promise.reject(new TypeError('bug')))).rejects.toBeInstanceOf(CloudFault);
   });
 });
 
-describe('a call that failed', () => {
+describe('a failed cloud call', () => {
   it.each<[OpenStackErrorKind, boolean, boolean]>([
     ['network', false, true],
     ['network', true, false],

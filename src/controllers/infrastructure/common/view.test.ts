@@ -57,7 +57,7 @@ function setUp() {
 }
 
 describe('a view of a cloud', () => {
-  it('asks for what the lists do not know, once', async () => {
+  it('reads once what the lists do not contain', async () => {
     const { view, inCloud, gets } = setUp();
     inCloud.set('1', network('1', 'a'));
     expect(await view.read('network', '1')).toMatchObject({ name: 'a' });
@@ -65,7 +65,7 @@ describe('a view of a cloud', () => {
     expect(gets()).toBe(1);
   });
 
-  it('trusts the answer to a call of ours over an older list, and a newer list over that', async () => {
+  it('prefers the response of its own call to an older list, and a newer list to that response', async () => {
     const { view, listed, look } = setUp();
     listed.set('1', network('1', 'old'));
     await look();
@@ -76,7 +76,7 @@ describe('a view of a cloud', () => {
     expect(view.current('network', '1')).toMatchObject({ name: 'newest' });
   });
 
-  it('does not take what a list showed that had begun before our call for news', async () => {
+  it('ignores a list that began before its own call', async () => {
     const { view, listed, look } = setUp();
     listed.set('1', network('1', 'as it was'));
     await look(() => view.remember('network', network('1', 'ours')));
@@ -86,7 +86,7 @@ describe('a view of a cloud', () => {
     expect(view.current('network', '1')).toMatchObject({ name: 'newest' });
   });
 
-  it('asks again for what we made and a later list does not show', async () => {
+  it('reads again a resource it created that a later list does not show', async () => {
     const { view, look, gets } = setUp();
     view.remember('network', network('1', 'ours'));
     await look();

@@ -82,8 +82,8 @@ const deletePool = async (): Promise<void> => {
   await world.until(async () => (await world.find(OpenStackFloatingIPPools, 'pool')) === undefined);
 };
 
-describe('a pool of floating IPs', () => {
-  it('that never reached its cloud goes without it, and may have its region corrected', async () => {
+describe('an OpenStackFloatingIPPool', () => {
+  it('is deleted without its cloud when it never reached it, and accepts a corrected region', async () => {
     await openWorld();
     const region = { name: credentialsName, cloudName: 'openstack', region: 'Nowhere' };
     await createPool({ identityRef: region });
@@ -99,7 +99,7 @@ describe('a pool of floating IPs', () => {
     await world.until(async () => (await world.find(OpenStackFloatingIPPools, 'pool')) === undefined);
   });
 
-  it('whose user gives it up lets its addresses go too', async () => {
+  it('deletes its addresses without its cloud when its user abandons it', async () => {
     await openWorld();
     await createPool();
     await claim('a');
@@ -114,7 +114,7 @@ describe('a pool of floating IPs', () => {
     expect(await world.find(IPAddresses, 'a')).toBeUndefined();
   });
 
-  it('makes an address for a claim and deletes it when the claim goes', async () => {
+  it('creates an address for a claim and deletes it with the claim', async () => {
     await openWorld();
     await createPool();
     await claim('a');
@@ -130,7 +130,7 @@ describe('a pool of floating IPs', () => {
     await deletePool();
   });
 
-  it('keeps an address for the next claim when its policy is to retain, and deletes it with itself', async () => {
+  it('with policy Retain keeps an address for the next claim, and deletes it with the pool', async () => {
     await openWorld();
     await createPool({ reclaimPolicy: 'Retain' });
     await claim('a');
@@ -148,7 +148,7 @@ describe('a pool of floating IPs', () => {
     expect(await floatingIps()).toEqual([]);
   });
 
-  it('uses addresses it was given first, and never deletes them or takes one that is in use', async () => {
+  it('uses preallocated addresses first, never deletes them, and takes none in use', async () => {
     await openWorld();
     const [brought, used] = [await makeFloatingIp(), await makeFloatingIp()];
     await createServer(world, 's1');
@@ -173,7 +173,7 @@ describe('a pool of floating IPs', () => {
     expect(left.find(({ id }) => id === used.id)?.portId).toBe(port);
   });
 
-  it('gives no more addresses than it may, and the next one when one comes back', async () => {
+  it('allocates up to maxIPs addresses, and the next when one is released', async () => {
     await openWorld();
     await createPool({ maxIPs: 1 });
     await claim('a');
@@ -188,14 +188,14 @@ describe('a pool of floating IPs', () => {
     expect(await poolReady()).toMatch(/^True/);
   });
 
-  it('says when its network cannot be found', async () => {
+  it('reports a network that cannot be found', async () => {
     await openWorld();
     await createPool({ floatingIPNetwork: { filter: { name: 'nope' } } });
     await world.until(async () => (await poolReady()).includes('no external network matches name "nope"'));
     await deletePool();
   });
 
-  it('gives its address to a server, whose claim goes with it', async () => {
+  it('allocates an address to a server, whose claim is deleted with it', async () => {
     await openWorld();
     const floatingIPPoolRef = {
       apiGroup: 'infrastructure.cluster.x-k8s.io',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loopbackNetworks, peerPolicy } from '../../../machinery/index.ts';
 import { fetchOverHttp } from './fetch-content.ts';
 
-describe('a download over HTTP', () => {
+describe('an image download over HTTP', () => {
   let server: Server;
   let base: string;
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('a download over HTTP', () => {
     return Buffer.concat(parts).toString('utf8');
   };
 
-  it.each(['/disk', '/moved'])('brings %s', async (path) => {
+  it.each(['/disk', '/moved'])('reads %s', async (path) => {
     expect(await read(base + path)).toBe('content');
   });
 
@@ -45,11 +45,11 @@ describe('a download over HTTP', () => {
     ['/inside', /169\.254\.169\.254 must not be connected to/],
     ['/file', /file:\/\/\/etc\/passwd is no http or https address/],
     ['/cut', /\/cut: /],
-  ])('does not bring %s', async (path, problem) => {
+  ])('refuses %s', async (path, problem) => {
     await expect(read(base + path)).rejects.toThrow(problem);
   });
 
-  it('asks nobody who must not be asked', async () => {
+  it('contacts no peer that is denied', async () => {
     const closed = peerPolicy({ deny: loopbackNetworks, allow: [] });
     await expect(read(`${base}/disk`, closed)).rejects.toThrow(/must not be connected to/);
     await expect(read(`${base.replace('127.0.0.1', 'localhost')}/disk`, closed)).rejects.toThrow();

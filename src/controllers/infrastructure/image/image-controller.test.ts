@@ -64,7 +64,7 @@ describe('Images', () => {
     await world.until(async () => (await world.find(Images, name)) === undefined);
   };
 
-  it('are made, downloaded with their hash checked, and quiet afterwards', async () => {
+  it('are created, downloaded with a verified hash, and not written again', async () => {
     await managed(
       'made',
       { url, hash },
@@ -125,7 +125,7 @@ describe('Images', () => {
     expect([world.writes(), world.requests.length]).toEqual(before);
   });
 
-  it('follow what may be changed, and nothing else of theirs', async () => {
+  it('update mutable fields, and no others', async () => {
     const key = { namespace: world.namespace, name: 'made' };
     await world.client.patch(
       Images,
@@ -146,7 +146,7 @@ describe('Images', () => {
     expect(await inCloud('renamed')).toEqual([]);
   });
 
-  it('with another hash are not stored, and are had when it is put right', async () => {
+  it('with a wrong hash are not stored, and are downloaded when it is corrected', async () => {
     served.set('https://images.test/late', Buffer.from('something else'));
     await managed('wrong', { url: 'https://images.test/late', hash });
     await world.until(async () =>
@@ -190,7 +190,7 @@ describe('Images', () => {
     await remove('nowhere');
   });
 
-  it('are made once, though the answer was lost and the program crashed', async () => {
+  it('are created once although the response was lost and the program crashed', async () => {
     let lost = 0;
     world.setFate(({ method, path }) =>
       method === 'POST' && path.endsWith('/images') && lost++ === 0 ? 'lose' : 'pass',
@@ -210,14 +210,14 @@ describe('Images', () => {
     await remove('lost');
   });
 
-  it('stay in the cloud where that is asked for', async () => {
+  it('stay in the cloud when the object asks for that', async () => {
     await managed('kept', { url, hash }, { managedOptions: { onDelete: 'detach' } });
     await world.until(() => isAvailable('kept'));
     await remove('kept');
     expect(await inCloud('kept')).toHaveLength(1);
   });
 
-  it('of others are found by id or filter, waited for, and never touched', async () => {
+  it('that are unmanaged are found by id or filter, awaited, and never changed', async () => {
     const importOf = (filter: object): Partial<ImageSpec> => ({ managementPolicy: 'unmanaged', import: filter });
     await create('late', importOf({ filter: { name: 'comes-late' } }));
     await world.until(async () =>
@@ -241,7 +241,7 @@ describe('Images', () => {
     expect(await inCloud('comes-late')).toHaveLength(1);
   });
 
-  it('say that credentials are missing, and go on with them', async () => {
+  it('report missing credentials, and continue when they exist', async () => {
     await create('secretless', {
       cloudCredentialsRef: { secretName: 'nobody', cloudName: 'openstack' },
       resource: { content: { diskFormat: 'qcow2', download: { url } } },
@@ -254,7 +254,7 @@ describe('Images', () => {
     await remove('secretless');
   });
 
-  it('are left to the OpenStack Resource Controller where that runs', async () => {
+  it('are left to the OpenStack Resource Controller when that runs', async () => {
     const labels = { app: 'orc' };
     const key = { namespace: world.namespace, name: 'orc-controller-manager' };
     await world.client.create(

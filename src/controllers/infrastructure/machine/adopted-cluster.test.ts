@@ -60,11 +60,11 @@ async function removeAll(): Promise<void> {
   await world.until(async () => (await world.find(OpenStackClusters, 'c1')) === undefined);
 }
 
-describe('a cluster that upstream has made', () => {
+describe('a cluster created by upstream', () => {
   it.each<[string, Partial<OpenStackClusterSpec>]>([
     ['a floating IP', managed],
     ['a load balancer', balanced],
-  ])('behind %s is taken over without a change, and goes without a trace', { timeout: 120_000 }, async (_, spec) => {
+  ])('behind %s is adopted without a change, and deleted without a trace', { timeout: 120_000 }, async (_, spec) => {
     await build(spec);
     await lookAsMadeByUpstream(world);
     const start = world.requests.length;
@@ -79,24 +79,20 @@ describe('a cluster that upstream has made', () => {
   it.each<[string, Partial<OpenStackClusterSpec>]>([
     ['a floating IP', managed],
     ['a load balancer', balanced],
-  ])(
-    'behind %s and moved here without its status is found by upstream’s names',
-    { timeout: 120_000 },
-    async (_, spec) => {
-      await build(spec);
-      const there = await footprint(world.tenant);
-      await lookAsMadeByUpstream(world, { withoutStatus: true });
-      const unmarked = await footprint(world.tenant);
-      await world.restart();
-      await world.until(standing);
-      expect(unmarked.length).toBe(there.length);
-      expect(await footprint(world.tenant)).toEqual(unmarked);
-      await removeAll();
-      expect(await footprint(world.tenant)).toEqual(before);
-    },
-  );
+  ])('behind %s is found by upstream’s names after a move without status', { timeout: 120_000 }, async (_, spec) => {
+    await build(spec);
+    const there = await footprint(world.tenant);
+    await lookAsMadeByUpstream(world, { withoutStatus: true });
+    const unmarked = await footprint(world.tenant);
+    await world.restart();
+    await world.until(standing);
+    expect(unmarked.length).toBe(there.length);
+    expect(await footprint(world.tenant)).toEqual(unmarked);
+    await removeAll();
+    expect(await footprint(world.tenant)).toEqual(before);
+  });
 
-  it('is deleted to the end also when it was being deleted already', { timeout: 120_000 }, async () => {
+  it('is deleted completely when its deletion was already under way', { timeout: 120_000 }, async () => {
     await build(managed);
     await lookAsMadeByUpstream(world);
     await world.client.delete(OpenStackClusters, { namespace: world.namespace, name: 'c1' });
@@ -106,7 +102,7 @@ describe('a cluster that upstream has made', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('leaves the floating IP that the user brought', { timeout: 120_000 }, async () => {
+  it('keeps the floating IP that the user brought', { timeout: 120_000 }, async () => {
     const external = (await world.tenant.network.networks.find('public'))!;
     const { address } = await world.tenant.network.floatingIps.create({ networkId: external.id, description: 'mine' });
     before = await footprint(world.tenant);
@@ -117,7 +113,7 @@ describe('a cluster that upstream has made', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('says who had begun with it', { timeout: 120_000 }, async () => {
+  it('gets the annotation begun-by with the name of upstream', { timeout: 120_000 }, async () => {
     await build(managed);
     await lookAsMadeByUpstream(world);
     await world.restart();

@@ -15,7 +15,7 @@ const machine = (name: string, more: Partial<Candidate> = {}): Candidate => ({
 });
 const fresh = { hasJoined: false, answers: undefined };
 
-describe('the floating IP of the API', () => {
+describe('the holder of the API floating IP', () => {
   it.each<[string, string | undefined, Candidate[], string]>([
     ['goes to the first machine before it answers', undefined, [machine('a', fresh)], 'a'],
     ['waits for a server that runs', undefined, [machine('a', { ...fresh, isRunning: false })], 'stay'],
@@ -81,7 +81,7 @@ describe('the floating IP of the API', () => {
       'stay',
     ],
     ['is left where somebody else put it', 'port-z', [machine('a')], 'foreign'],
-  ])('%s', (_, current, machines, expected) => {
+  ])('is chosen: %s', (_, current, machines, expected) => {
     const holding = chooseHolder(current, machines);
     expect(holding.kind === 'give' ? holding.to.name : holding.kind).toBe(expected);
   });
@@ -94,7 +94,7 @@ describe('the floating IP of the API', () => {
     hasPort: fc.boolean(),
   });
 
-  it('never goes back and forth: once given it stays given', () => {
+  it('never alternates: once given, the address stays', () => {
     fc.assert(
       fc.property(fc.array(anyMachine, { maxLength: 5 }), fc.nat(5), (list, at) => {
         const machines = list.map(({ hasPort, ...more }, index) =>

@@ -48,7 +48,7 @@ describe('the floating IP of an API', () => {
     (await world.tenant.network.floatingIps.get(floating.id)).portId;
   const leadsTo = async (name: string): Promise<boolean> => (await holder()) === (await portOf(name));
 
-  it('leads to the first machine, stays there, and outlives it', async () => {
+  it('is attached to the first machine, stays there, and outlives it', async () => {
     await openCluster();
     await controlPlane('cp1');
     await world.until(() => leadsTo('cp1'));
@@ -71,7 +71,7 @@ describe('the floating IP of an API', () => {
     expect(await holder()).toBeUndefined();
   });
 
-  it('survives the replacement of the only machine: it moves when the new one answers and the old one goes', async () => {
+  it('moves to the replacement of the only machine once that answers', async () => {
     await openCluster();
     await controlPlane('cp1');
     await world.until(() => leadsTo('cp1'));
@@ -90,7 +90,7 @@ describe('the floating IP of an API', () => {
     expect(await leadsTo('cp2')).toBe(true);
   });
 
-  it('is shown before the name of the machine, where the server shows it too once Nova does', async () => {
+  it('is listed before the machine name, also once Nova shows it', async () => {
     await openCluster();
     await controlPlane('cp1');
     const types = async (): Promise<string[]> =>
@@ -99,7 +99,7 @@ describe('the floating IP of an API', () => {
     expect(await types()).toEqual(['InternalIP', 'ExternalIP', 'InternalDNS']);
   });
 
-  it('leaves a machine whose API is dead for a while, and one that stands still', async () => {
+  it('leaves a machine whose API does not answer for a while, and a stopped one', async () => {
     await openCluster();
     for (const name of ['cp1', 'cp2', 'cp3']) await controlPlane(name);
     await world.until(async () => (await holder()) !== undefined);
@@ -129,7 +129,7 @@ describe('the floating IP of an API', () => {
     await world.until(async () => ![first, second].includes(await holding()));
   });
 
-  it('that was deleted is missed, and leads to the machine again once somebody made it anew', async () => {
+  it('is reported when deleted, and attached again once it was created anew', async () => {
     await openCluster();
     await controlPlane('cp1');
     await world.until(() => leadsTo('cp1'));
@@ -144,7 +144,7 @@ describe('the floating IP of an API', () => {
     await world.until(async () => (await ingress('cp1')).startsWith('True'));
   });
 
-  it('is given back when somebody takes it off, and left where somebody else put it', async () => {
+  it('is attached again when detached, and left on a foreign port', async () => {
     await openCluster();
     await controlPlane('cp1');
     await world.until(() => leadsTo('cp1'));
@@ -160,7 +160,7 @@ describe('the floating IP of an API', () => {
     await world.until(() => leadsTo('cp1'));
   });
 
-  it('is no concern of an API that is reached in another way', async () => {
+  it('is ignored when the API is reached in another way', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1', {
       apiServer: { enableFloatingIP: false, fixedIP: '10.6.0.5' },
@@ -183,7 +183,7 @@ describe('the load balancer of an API', () => {
   };
   const members = (port: number): Promise<Member[]> => balancer.members(port);
 
-  it('has every machine as a member of all its pools, and loses them before their servers go', async () => {
+  it('has every machine as a member of all pools, and removes it before its server', async () => {
     await openCluster();
     for (const name of ['cp1', 'cp2']) await controlPlane(name);
     await world.until(
@@ -232,7 +232,7 @@ describe('the load balancer of an API', () => {
     await world.until(async () => (await ingress('cp1')).startsWith('True'));
   });
 
-  it('does not hold up the deletion of a machine when it is broken, or goes with the cluster', async () => {
+  it('does not block deletion of a machine when it is broken or being deleted', async () => {
     await openCluster();
     for (const name of ['cp1', 'cp2']) await controlPlane(name);
     await world.until(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findOnConsole } from './console-findings.ts';
 
-describe('a console', () => {
+describe('the console of a server', () => {
   it.each([
     ['Boot failed: not a bootable disk', 'NoBootDevice'],
     ['[    2.1] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)', 'NoBootDevice'],
@@ -42,18 +42,18 @@ describe('a console', () => {
       'cc_scripts_user.py[WARNING]: Failed to run module scripts-user (scripts in /var/lib/cloud/instance/scripts)',
       'CommandFailed',
     ],
-  ])('that says "%s" tells %s', (line, reason) => {
+  ])('with the line "%s" gives the reason %s', (line, reason) => {
     const finding = findOnConsole(`[  OK  ] Reached target Network.\n[    9.000001] ${line}\nlogin: `);
     expect(finding?.reason).toBe(reason);
     expect(finding?.message).toMatch(/^[a-z].*: ".+"; [a-z].+/);
   });
 
-  it('tells the cause before what follows from it', () => {
+  it('gives the cause rather than its consequences', () => {
     const text = 'sh: kubeadm: command not found\nFailed running /var/lib/cloud/instance/scripts/runcmd [127]\n';
     expect(findOnConsole(text)?.reason).toBe('ImageWithoutKubernetes');
   });
 
-  it('shows no credentials, no control characters and no more than a line', () => {
+  it('is shown without credentials and control characters, in one line', () => {
     const { message = '' } =
       findOnConsole(
         `error execution phase x: \u001b[31mtoken abcdef.0123456789abcdef password=hunter2 ${'a'.repeat(900)}`,
@@ -63,7 +63,7 @@ describe('a console', () => {
     expect(message.length).toBeLessThan(500);
   });
 
-  it('that shows a machine which is well says nothing', () => {
+  it('of a healthy machine gives no finding', () => {
     expect(findOnConsole('Ubuntu 22.04 red-1 ttyS0\n\nred-1 login: ')).toBeUndefined();
     expect(findOnConsole('')).toBeUndefined();
   });

@@ -76,7 +76,7 @@ describe('the server of a machine', () => {
     expect(desiredServerSpec(spec, { cluster: around, managedGroupId })).toMatchObject(expected);
   });
 
-  it('cannot be without a network', () => {
+  it('is refused without a network', () => {
     expect(() => desiredServerSpec(machine(), { cluster: cluster({}, '') })).toThrow(InvalidMachineSpec);
     const elsewhere = machine({ ports: [{ network: { id: 'own' } }] });
     expect(desiredServerSpec(elsewhere, { cluster: cluster({}, '') }).ports).toEqual([{ network: { id: 'own' } }]);

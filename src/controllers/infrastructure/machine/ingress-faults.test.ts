@@ -64,8 +64,8 @@ async function liveThrough(
 describe.each<[string, CloudFault, boolean]>([
   ['fails', 'fail', false],
   ['is carried out though its answer is lost, and the program crashes', 'lose', true],
-])('when a request %s', (_, fate, crashes) => {
-  it('a machine is a member of each pool once, and of none when it is gone', { timeout: 120_000 }, async () => {
+])('when a cloud request %s', (_, fate, crashes) => {
+  it('a machine is in each pool once, and in none when it is deleted', { timeout: 120_000 }, async () => {
     await openWorld();
     const balancer = await createBalancedCluster(world, 'c1', [6443, 8132]);
     const names = async (): Promise<string[]> =>
@@ -78,7 +78,7 @@ describe.each<[string, CloudFault, boolean]>([
     expect(requests).toBeGreaterThanOrEqual(12);
   });
 
-  it('the floating IP is led to a machine, and survives it', { timeout: 120_000 }, async () => {
+  it('the floating IP is attached to a machine, and survives it', { timeout: 120_000 }, async () => {
     await openWorld();
     const { network } = world.tenant;
     const [external] = await collect(network.networks.list({ external: true }));

@@ -20,8 +20,8 @@ afterEach(async () => {
 
 const minute = 60_000;
 
-describe('a machine whose Node does not come', () => {
-  it('has its console read when it is late, seldom after that, and no more when the Node is there', async () => {
+describe('a machine whose Node does not join', () => {
+  it('has its console read when it is late, rarely afterwards, and never once the Node joined', async () => {
     world = await createInfrastructureWorld({
       controllers: (dependencies) => [
         openStackServerController(dependencies),

@@ -38,7 +38,7 @@ const openWorld = async (options: Partial<WorldOptions> = {}): Promise<Infrastru
 };
 const isReady = (name: string): Promise<boolean> => machineIsReady(world, name);
 
-describe('an OpenStackMachine with a mistake', () => {
+describe('an OpenStackMachine with an invalid spec', () => {
   const openCluster = async (): Promise<void> => {
     await openWorld();
     await createOpenStackCluster(world, 'c1', {});
@@ -64,7 +64,7 @@ describe('an OpenStackMachine with a mistake', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('of a region is corrected too', async () => {
+  it('with an invalid region is corrected too', async () => {
     await openCluster();
     const identityRef = { name: credentialsName, cloudName: 'openstack', region: 'Nowhere' };
     await createMachine(world, 'w1', { spec: { identityRef } });
@@ -74,7 +74,7 @@ describe('an OpenStackMachine with a mistake', () => {
     await world.until(() => isReady('w1'));
   });
 
-  it('goes without its cloud, also where it wants a server group', async () => {
+  it('is deleted without its cloud, even with a managed server group', async () => {
     await openCluster();
     const identityRef = { name: 'absent', cloudName: 'openstack' };
     const annotations = { 'infrastructure.cluster.x-k8s.io/managed-server-group': 'soft-anti-affinity' };
@@ -89,7 +89,7 @@ describe('an OpenStackMachine with a mistake', () => {
 });
 
 describe('an OpenStackMachine', () => {
-  it('waits for its cluster and its user data, becomes a server, and leaves nothing behind', async () => {
+  it('waits for its cluster and user data, becomes a server, and leaves nothing behind', async () => {
     const { client, namespace, tenant } = await openWorld();
     await createOpenStackCluster(world, 'c1', { tags: ['c1'], managedSecurityGroups: {} });
     const { machine } = await createMachine(world, 'w1', { failureDomain: 'az3', spec: { tags: ['w'] } });
@@ -132,7 +132,7 @@ describe('an OpenStackMachine', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('shows why its server cannot be made, and that it is gone', async () => {
+  it('reports why its server cannot be created, and when it is gone', async () => {
     const { cloud } = await openWorld();
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
@@ -149,7 +149,7 @@ describe('an OpenStackMachine', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('says which network is missing', async () => {
+  it('reports an OpenStackCluster that names no network', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', { initialization: { provisioned: true } });
@@ -158,7 +158,7 @@ describe('an OpenStackMachine', () => {
     expect(await machineCondition(world, 'w1', 'Ready')).toMatch(/^False InvalidMachineSpec: .*OpenStackCluster c1/);
   });
 
-  it('is deleted though its Machine, Cluster and OpenStackCluster are gone', async () => {
+  it('is deleted although its Machine, Cluster and OpenStackCluster are gone', async () => {
     const { client, namespace } = await openWorld();
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
@@ -174,7 +174,7 @@ describe('an OpenStackMachine', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('says that credentials are missing while it cannot be deleted, and goes when they are back', async () => {
+  it('reports missing credentials while it cannot be deleted, and is deleted when they are back', async () => {
     const { client, namespace } = await openWorld();
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
@@ -212,7 +212,7 @@ describe('an OpenStackMachine', () => {
     });
   });
 
-  it('shares a managed server group with its set, which goes with the last of them', async () => {
+  it('shares a managed server group with its set, which is deleted with the last machine', async () => {
     const { tenant } = await openWorld();
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
@@ -233,7 +233,7 @@ describe('an OpenStackMachine', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('names its server on the way out, though nobody has seen it ACTIVE', async () => {
+  it('sets its providerID during deletion although its server was never seen ACTIVE', async () => {
     const { client, namespace } = await openWorld();
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));
@@ -251,7 +251,7 @@ describe('an OpenStackMachine', () => {
     expect(named).toBe(`openstack:///${status!.instanceID}`);
   });
 
-  it('costs nothing while nothing happens', async () => {
+  it('causes no writes or requests when nothing changes', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1');
     await setClusterStatus(world, 'c1', await usualClusterStatus(world));

@@ -32,11 +32,11 @@ const managed: Partial<OpenStackClusterSpec> = {
 const isProvisioned = async (): Promise<boolean> =>
   (await world.get(OpenStackClusters, 'c1')).status?.initialization?.provisioned === true;
 
-describe('a cluster of machines', () => {
+describe('a cluster of OpenStackMachines', () => {
   it.each<[string, Partial<OpenStackClusterSpec>]>([
     ['a floating IP', managed],
     ['a load balancer', { ...managed, apiServer: { managedLoadBalancer: {} } }],
-  ])('comes up behind %s, rests, and goes without a trace', { timeout: 120_000 }, async (_, spec) => {
+  ])('behind %s becomes ready, is quiet, and is deleted without a trace', { timeout: 120_000 }, async (_, spec) => {
     await openWorld();
     const { tenant } = world;
     const before = await leftBehind(world);

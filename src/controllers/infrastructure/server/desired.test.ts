@@ -13,7 +13,7 @@ const spec = (more: Partial<OpenStackServerSpec> = {}): OpenStackServerSpec => (
   ...more,
 });
 
-describe('a port is asked for', () => {
+describe('a requested port', () => {
   it.each<[string, ResolvedPort, boolean, Partial<PortSpec>]>([
     ['with its groups', port({ securityGroups: ['g'] }), false, { securityGroupIds: ['g'] }],
     ['without groups of its own: neutron chooses', port(), false, { securityGroupIds: undefined }],
@@ -70,12 +70,12 @@ describe('a port is asked for', () => {
         adminStateUp: false,
       },
     ],
-  ])('%s', (_, resolved, hasTrustedVif, expected) => {
+  ])('is created %s', (_, resolved, hasTrustedVif, expected) => {
     expect(portSpec(resolved, hasTrustedVif)).toMatchObject(expected);
   });
 });
 
-describe('volumes are asked for', () => {
+describe('requested volumes', () => {
   const zones = (server: OpenStackServerSpec): (string | undefined)[] =>
     desiredVolumes('s', server, 'i', { owner: 'o' }).map(({ desired }) => desired.availabilityZone);
 
@@ -96,12 +96,12 @@ describe('volumes are asked for', () => {
       spec({ additionalBlockDevices: [{ name: 'd', sizeGiB: 1, storage: { type: 'Local' } }] }),
       [],
     ],
-  ])('%s', (_, server, expected) => {
+  ])('are created %s', (_, server, expected) => {
     expect(zones(server)).toEqual(expected);
   });
 });
 
-describe('a server is asked for', () => {
+describe('a requested server', () => {
   const parts = (server: OpenStackServerSpec) => ({
     name: 's',
     spec: server,
@@ -115,7 +115,7 @@ describe('a server is asked for', () => {
     mark: { owner: 'o' },
   });
 
-  it('with its ports in order, its mark, and nothing it does not need', () => {
+  it('has its ports in order, its owner mark, and no unneeded fields', () => {
     const desired = serverSpec(parts(spec({ serverMetadata: [{ key: 'owner', value: 'somebody else' }] })));
     expect(desired).toMatchObject({
       imageId: 'i1',
@@ -128,7 +128,7 @@ describe('a server is asked for', () => {
     expect(desired.keyName).toBeUndefined();
   });
 
-  it('with its disks, which go with it', () => {
+  it('has its disks, which are deleted with it', () => {
     const data = { name: 'data', sizeGiB: 1, storage: { type: 'Volume' as const } };
     const scratch = { name: 'scratch', sizeGiB: 2, storage: { type: 'Local' as const } };
     const fromVolume = serverSpec(parts(spec({ rootVolume: { sizeGiB: 9 }, additionalBlockDevices: [data] })));
@@ -145,7 +145,7 @@ describe('a server is asked for', () => {
     ]);
   });
 
-  it('with hints of their own types', () => {
+  it('has scheduler hints with their types', () => {
     const { schedulerHints } = serverSpec(
       parts(
         spec({

@@ -39,7 +39,7 @@ const status = async (name: string): Promise<OpenStackServer['status']> =>
   (await world.get(OpenStackServers, name)).status;
 
 describe('an OpenStackServer', () => {
-  it('becomes a server with its port and user data, and nothing is left of it afterwards', async () => {
+  it('creates a server with port and user data, and leaves nothing behind', async () => {
     const { tenant } = await openWorld();
     await createUserData(world, 'boot', '#cloud-config\nhostname: x');
     await createServer(world, 's1', { userDataRef: { name: 'boot' } });
@@ -56,7 +56,7 @@ describe('an OpenStackServer', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('has everything its spec asks for', async () => {
+  it('creates everything its spec names', async () => {
     const { tenant } = await openWorld();
     const group = await tenant.compute.serverGroups.create({ name: 'apart', policy: 'anti-affinity' });
     await createServer(world, 's1', {
@@ -115,7 +115,7 @@ describe('an OpenStackServer', () => {
     expect(await leftBehind(world)).toEqual(['server group apart']);
   });
 
-  it('costs no write and no request of its own while nothing happens', async () => {
+  it('causes no writes or requests of its own when nothing changes', async () => {
     await openWorld();
     for (const name of ['s1', 's2', 's3']) await createServer(world, name);
     await world.until(async () => (await isReady('s1')) && (await isReady('s2')) && (await isReady('s3')));
@@ -128,41 +128,41 @@ describe('an OpenStackServer', () => {
     expect(since.length).toBeLessThanOrEqual(70);
   });
 
-  it.each([1, 10])('takes at most 12 requests each, tokens and discovery included, when %d are made', async (count) => {
-    await openWorld();
-    const names = Array.from({ length: count }, (_, index) => `s${index}`);
-    await Promise.all(names.map((name) => createServer(world, name)));
-    await world.until(async () => (await Promise.all(names.map(isReady))).every(Boolean));
-    expect(world.requests.length / count).toBeLessThanOrEqual(12);
-  });
-});
-
-describe('a server with a fault', () => {
-  it.each([false, true])(
-    'is built anew when nova gives up on it, with its ports and volumes; crash: %s',
-    async (crashes) => {
-      const { cloud } = await openWorld();
-      cloud.operator.faults.set({
-        id: 'no-host',
-        when: { operation: 'server.build', name: 's1' },
-        count: 2,
-        effect: { kind: 'error', message: 'No valid host was found.' },
-      });
-      await createServer(world, 's1', { rootVolume: { sizeGiB: 10 } });
-      await world.until(async () => (await status('s1'))?.instanceState === 'ERROR');
-      const first = (await status('s1'))!;
-      if (crashes) await world.restart();
-      await world.until(() => isReady('s1'));
-      const now = (await status('s1'))!;
-      expect(now.instanceID).not.toBe(first.instanceID);
-      expect(now.resources?.ports).toEqual(first.resources?.ports);
-      expect(await collect(world.tenant.compute.servers.list())).toHaveLength(1);
-      await deleteServer(world, 's1');
-      expect(await leftBehind(world)).toEqual([]);
+  it.each([1, 10])(
+    'needs at most 12 requests each, tokens and discovery included, when %d are created',
+    async (count) => {
+      await openWorld();
+      const names = Array.from({ length: count }, (_, index) => `s${index}`);
+      await Promise.all(names.map((name) => createServer(world, name)));
+      await world.until(async () => (await Promise.all(names.map(isReady))).every(Boolean));
+      expect(world.requests.length / count).toBeLessThanOrEqual(12);
     },
   );
+});
 
-  it('tells what nova says went wrong, and can be deleted', async () => {
+describe('an OpenStackServer with a fault', () => {
+  it.each([false, true])('is rebuilt with the same ports when nova fails to build it; crash: %s', async (crashes) => {
+    const { cloud } = await openWorld();
+    cloud.operator.faults.set({
+      id: 'no-host',
+      when: { operation: 'server.build', name: 's1' },
+      count: 2,
+      effect: { kind: 'error', message: 'No valid host was found.' },
+    });
+    await createServer(world, 's1', { rootVolume: { sizeGiB: 10 } });
+    await world.until(async () => (await status('s1'))?.instanceState === 'ERROR');
+    const first = (await status('s1'))!;
+    if (crashes) await world.restart();
+    await world.until(() => isReady('s1'));
+    const now = (await status('s1'))!;
+    expect(now.instanceID).not.toBe(first.instanceID);
+    expect(now.resources?.ports).toEqual(first.resources?.ports);
+    expect(await collect(world.tenant.compute.servers.list())).toHaveLength(1);
+    await deleteServer(world, 's1');
+    expect(await leftBehind(world)).toEqual([]);
+  });
+
+  it('reports the nova error, and can be deleted', async () => {
     const { cloud } = await openWorld();
     cloud.operator.faults.set({
       id: 'no-host',
@@ -178,7 +178,7 @@ describe('a server with a fault', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('is noticed within a minute or so when it is deleted by somebody else', async () => {
+  it('reports within about a minute that somebody deleted its server', async () => {
     const { cloud } = await openWorld();
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
@@ -192,7 +192,7 @@ describe('a server with a fault', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('shows a stopped server, and that it runs again', async () => {
+  it('reports a stopped server, and that it runs again', async () => {
     const { cloud } = await openWorld();
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
@@ -204,7 +204,7 @@ describe('a server with a fault', () => {
     await world.until(() => isReady('s1'));
   });
 
-  it('is not ready once its port was deleted by somebody else, and says why', async () => {
+  it('is not ready when somebody deleted its port, and reports why', async () => {
     const { tenant } = await openWorld();
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
@@ -219,7 +219,7 @@ describe('a server with a fault', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('gets another volume when cinder failed to make one', async () => {
+  it('gets another volume when cinder failed to create one', async () => {
     const { cloud, tenant } = await openWorld();
     cloud.operator.faults.set({
       id: 'broken-disk',
@@ -282,7 +282,7 @@ describe('a server with a fault', () => {
       { serverGroup: { filter: { name: 'nope' } } },
       /DependencyFailed: spec\.serverGroup: no server group matches name "nope"/,
     ],
-  ])('explains %s, and can be deleted', async (_, spec, expected) => {
+  ])('reports %s, and can be deleted', async (_, spec, expected) => {
     await openWorld();
     await createServer(world, 's', spec);
     await world.until(async () => expected.test(await instanceReady(world, 's')));
@@ -292,7 +292,7 @@ describe('a server with a fault', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('waits for quota and goes on when there is some', async () => {
+  it('waits for quota and continues when there is some', async () => {
     const { cloud, tenant } = await openWorld();
     const projectId = await tenant.projectId();
     cloud.operator.setQuota('compute', projectId, { instances: 0 });
@@ -306,7 +306,7 @@ describe('a server with a fault', () => {
     expect(await leftBehind(world)).toEqual(['port s1-0', 'server s1']);
   });
 
-  it('goes on when what was missing is there', async () => {
+  it('continues when what was missing exists', async () => {
     const { tenant } = await openWorld();
     await createServer(world, 's1', { serverGroup: { filter: { name: 'later' } }, userDataRef: { name: 'later' } });
     await world.until(async () => (await instanceReady(world, 's1')).includes('no server group'));
@@ -316,7 +316,7 @@ describe('a server with a fault', () => {
     await world.until(() => isReady('s1'));
   });
 
-  it('waits for an image object until it is available', async () => {
+  it('waits for an Image object until it is available', async () => {
     await openWorld();
     const { client, namespace, tenant } = world;
     const [image] = await collect(tenant.image.images.list({ name: 'ubuntu-capi-image' }));
@@ -357,8 +357,8 @@ describe('a server with a fault', () => {
   });
 });
 
-describe('a server and its surroundings', () => {
-  it('follows rotated credentials, and tells when they do not work', async () => {
+describe('an OpenStackServer and its surroundings', () => {
+  it('uses rotated credentials, and reports when they do not work', async () => {
     await openWorld();
     const { client, namespace } = world;
     await createServer(world, 's1');
@@ -380,7 +380,7 @@ describe('a server and its surroundings', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('goes at once when nothing was made, though the credentials are gone', async () => {
+  it('is deleted at once when nothing was created, though its credentials are gone', async () => {
     await openWorld();
     await world.client.delete(Secrets, { namespace: world.namespace, name: credentialsName });
     await createServer(world, 's1');
@@ -388,7 +388,7 @@ describe('a server and its surroundings', () => {
     await deleteServer(world, 's1');
   });
 
-  it('stays while its credentials open nothing, until they do or it is given up', async () => {
+  it('is not deleted while its credentials are unusable, unless it is abandoned', async () => {
     await openWorld();
     const { client, namespace } = world;
     for (const name of ['s1', 's2']) await createServer(world, name);
@@ -408,7 +408,7 @@ describe('a server and its surroundings', () => {
     expect(await leftBehind(world)).toEqual(['port s2-0', 'server s2']);
   });
 
-  it('goes although its credentials were deleted before it', async () => {
+  it('is deleted although its credentials were deleted first', async () => {
     await openWorld();
     await createServer(world, 's1');
     await world.until(() => isReady('s1'));
@@ -417,7 +417,7 @@ describe('a server and its surroundings', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('is found again after a move to another management API', async () => {
+  it('finds its resources again after a move to another management API', async () => {
     const { client, namespace } = await openWorld();
     await createServer(world, 's1', { rootVolume: { sizeGiB: 10 } });
     await world.until(() => isReady('s1'));
@@ -436,7 +436,7 @@ describe('a server and its surroundings', () => {
     expect(await leftBehind(world)).toEqual([]);
   });
 
-  it('adopts nothing that only has its name', async () => {
+  it('adopts no resource that only has its name', async () => {
     const { tenant } = await openWorld();
     const network = await tenant.network.networks.find(usualNetwork);
     const port = await tenant.network.ports.create({ networkId: network!.id, name: 's1-0' });
@@ -453,7 +453,7 @@ describe('a server and its surroundings', () => {
     expect(await leftBehind(world)).toEqual(['port s1-0', 'server s1']);
   });
 
-  it('changes allowed address pairs on the port that exists', async () => {
+  it('changes allowed address pairs on the existing port', async () => {
     const { client, namespace, tenant } = await openWorld();
     const network = { filter: { name: usualNetwork } };
     await createServer(world, 's1');

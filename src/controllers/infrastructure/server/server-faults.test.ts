@@ -75,8 +75,8 @@ let round = 0;
 describe.each<[string, Exclude<Fate, 'pass'>, boolean]>([
   ['fails', 'fail', false],
   ['is carried out though its answer is lost, and the program crashes', 'lose', true],
-])('when a request %s', (_, fate, crashes) => {
-  it('while a server is made, nothing is doubled or left behind', { timeout: 120_000 }, async () => {
+])('when a cloud request %s', (_, fate, crashes) => {
+  it('creating a server duplicates nothing and leaves nothing behind', { timeout: 120_000 }, async () => {
     const requests = await atEveryRequest(async (n) => {
       const name = `m${++round}`;
       const strike = strikeAt(n, fate);
@@ -91,7 +91,7 @@ describe.each<[string, Exclude<Fate, 'pass'>, boolean]>([
     expect(requests).toBeGreaterThanOrEqual(9);
   });
 
-  it('while a server is deleted, nothing is left behind', { timeout: 120_000 }, async () => {
+  it('deleting a server leaves nothing behind', { timeout: 120_000 }, async () => {
     const requests = await atEveryRequest(async (n) => {
       const name = `d${++round}`;
       await createServer(world, name, rich);

@@ -53,7 +53,7 @@ const hasCondition = async (name: string, status: string): Promise<boolean> =>
   conditionOf(await world.get(OpenStackMachineTemplates, name), 'Ready')?.status === status;
 
 describe('an OpenStackMachineTemplate', () => {
-  it('tells what its machines offer, and then keeps quiet', async () => {
+  it('reports the capacity of its machines, and then writes nothing', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1', {});
     await createTemplate('workers', { owner: 'c1' });
@@ -67,7 +67,7 @@ describe('an OpenStackMachineTemplate', () => {
     expect({ requests: world.requests.length, writes: world.writes() }).toEqual(before);
   });
 
-  it('counts the root volume instead of the disk of the flavor', async () => {
+  it('reports the root volume size instead of the flavor disk', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1', {});
     await createTemplate('workers', { owner: 'c1', spec: { rootVolume: { sizeGiB: 77 } } });
@@ -75,7 +75,7 @@ describe('an OpenStackMachineTemplate', () => {
     expect((await statusOf('workers'))?.capacity?.['storage']).toBe('77Gi');
   });
 
-  it('says what it does not find', async () => {
+  it('reports a flavor that it does not find', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1', {});
     await createTemplate('workers', { owner: 'c1', spec: { flavor: { filter: { name: 'm9.huge' } } } });
@@ -85,7 +85,7 @@ describe('an OpenStackMachineTemplate', () => {
     expect((await statusOf('workers'))?.capacity).toBeUndefined();
   });
 
-  it('goes on when its paused Cluster does', async () => {
+  it('continues when its Cluster is no longer paused', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1', {});
     await pause('c1', true);
@@ -115,7 +115,7 @@ describe('an OpenStackMachineTemplate', () => {
     expect(world.clock.now()).toBe(begin);
   });
 
-  it('leaves one alone that belongs to no cluster', async () => {
+  it('is ignored when it belongs to no cluster', async () => {
     await openWorld();
     await createOpenStackCluster(world, 'c1', {});
     await createTemplate('of-a-class');
@@ -125,18 +125,18 @@ describe('an OpenStackMachineTemplate', () => {
   });
 });
 
-describe('an offer', () => {
+describe('the capacity of a machine template', () => {
   const flavor = { vcpus: 4, ram: 2048, disk: 40, ephemeral: 0 };
 
   it.each([
     { ram: 2048, memory: '2Gi' },
     { ram: 1536, memory: '1536Mi' },
     { ram: 512, memory: '512Mi' },
-  ])('of $ram MiB of memory is $memory', ({ ram, memory }) => {
+  ])('with $ram MiB of memory is $memory', ({ ram, memory }) => {
     expect(offerOf({}, { ...flavor, ram }, { properties: {} }).capacity).toMatchObject({ memory });
   });
 
-  it('names no operating system where the image does not', () => {
+  it('has no operating system when the image names none', () => {
     expect(offerOf({}, flavor, { properties: {} })).not.toHaveProperty('nodeInfo');
   });
 });

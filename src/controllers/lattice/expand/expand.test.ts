@@ -55,7 +55,7 @@ const namesOf = (objects: readonly ExpandedObject[]): string[] =>
   objects.map(({ object: { kind, metadata } }) => `${kind} ${metadata.name?.replace(/-[0-9a-f]{8}$/, '-HASH')}`);
 
 describe('expanding a LatticeCluster', () => {
-  it('makes all objects in its namespace, owned by it, what others need first', () => {
+  it('creates all objects in its namespace, owned by it, in the order of their dependencies', () => {
     const objects = expanded(cluster());
     expect(namesOf(objects)).toEqual([
       'Secret my-cluster-cloud-config',
@@ -79,7 +79,7 @@ describe('expanding a LatticeCluster', () => {
     }
   });
 
-  it('names the copied Secret in identityRef, asks for a load balancer, and lets Cilium through', () => {
+  it('names the copied Secret in identityRef, requests a load balancer, and opens ports for Cilium', () => {
     expect(find(expanded(cluster()), 'OpenStackCluster')['spec']).toMatchObject({
       identityRef: { name: 'my-cluster-cloud-config', cloudName: 'openstack' },
       managedSubnets: [{ cidr: '10.6.0.0/24', dnsNameservers: ['8.8.8.8', '8.8.4.4'] }],
@@ -95,7 +95,7 @@ describe('expanding a LatticeCluster', () => {
     expect(find(without, 'OpenStackCluster')['spec']).not.toHaveProperty('managedSecurityGroups');
   });
 
-  it('puts zones where they have an effect', () => {
+  it('puts availability zones into the fields that have an effect', () => {
     const objects = expanded(
       cluster((_, openstack) => Object.assign(openstack, { cpAvailabilityZone: 'az2', workerAvailabilityZone: 'az3' })),
     );
@@ -104,7 +104,7 @@ describe('expanding a LatticeCluster', () => {
     expect(JSON.stringify(find(objects, 'OpenStackMachineTemplate'))).not.toContain('az2');
   });
 
-  it('installs pinned packages on a stock image, and nothing on one that has them', () => {
+  it('installs pinned packages on a stock image, and none on a prepared one', () => {
     const plane = JSON.stringify(find(expanded(cluster()), 'KubeadmControlPlane'));
     expect(plane).toContain("'kubeadm=1.32.0-*'");
     expect(plane).toContain('https://pkgs.k8s.io/core:/stable:/v1.32/deb/');
@@ -113,7 +113,7 @@ describe('expanding a LatticeCluster', () => {
     expect(JSON.stringify(prepared)).not.toContain('apt-get');
   });
 
-  it('gives credentials in both forms to the cluster, with the authority of the cloud', () => {
+  it('gives credentials to the cluster in both forms, with the certificate authority of the cloud', () => {
     const secret = find(expanded(cluster()), 'Secret', 'my-cluster-add-ons');
     expect(secret['type']).toBe('addons.cluster.x-k8s.io/resource-set');
     const data = secret['data'] as Record<string, string>;
@@ -126,7 +126,7 @@ describe('expanding a LatticeCluster', () => {
     expect(text).toContain('cacert:');
   });
 
-  it('names templates after their content, so that an edit rolls machines and scaling does not', () => {
+  it('names templates by their content, so that edits roll machines and scaling does not', () => {
     const before = expanded(cluster());
     const nameOf = (objects: readonly ExpandedObject[], kind: string, prefix: string): unknown =>
       (find(objects, kind, prefix)['metadata'] as JsonObject)['name'];
@@ -149,7 +149,7 @@ describe('expanding a LatticeCluster', () => {
     );
   });
 
-  it('gives nodes of a pool labels and taints, and leaves their number to an autoscaler that has bounds', () => {
+  it('sets labels and taints of a pool, and leaves its size to an autoscaler with bounds', () => {
     const objects = expanded(
       cluster(({ nodes }) => {
         nodes.workerPools = {
@@ -179,7 +179,7 @@ describe('expanding a LatticeCluster', () => {
     });
   });
 
-  it('makes the objects of rke2 with its version and its port', () => {
+  it('creates rke2 objects with their version and port', () => {
     const objects = expanded(cluster(({ provider }) => Object.assign(provider.kubernetes, { bootstrap: 'rke2' })));
     expect(namesOf(objects)).toContain('RKE2ControlPlane my-cluster-control-plane');
     expect(find(objects, 'RKE2ControlPlane')['spec']).toMatchObject({

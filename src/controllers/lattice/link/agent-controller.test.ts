@@ -11,7 +11,7 @@ import { configSecret } from './parent-config.ts';
 
 const by = { fieldManager: 'test' };
 
-describe('the controllers in a cluster', () => {
+describe('the agent in a cluster', () => {
   let client: MemoryClient;
   let link: ParentLink;
   let dialled: string[];
@@ -48,7 +48,7 @@ describe('the controllers in a cluster', () => {
     await running.catch(() => {});
   });
 
-  it('dial the parent they are told of, and no other', async () => {
+  it('connects only to the parent it was told', async () => {
     await settle();
     expect(link.agent.verdict).toBeUndefined();
     const { certificate } = await createAuthority({ commonName: 'ca', clock: new ManualClock() });

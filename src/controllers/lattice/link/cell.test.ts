@@ -22,7 +22,7 @@ const signal = new AbortController().signal;
 const anyPort = { host: '127.0.0.1', port: 0 };
 const loopback: CellPlace = { bootstrap: anyPort, agents: anyPort };
 
-describe('the endpoints of a management API', () => {
+describe('the link endpoints of a management API', () => {
   let parent: MemoryClient;
   let child: MemoryClient;
   let cell: Cell;
@@ -110,7 +110,7 @@ describe('the endpoints of a management API', () => {
     await expect.poll(() => cell.verdict('one').reason).toBe('Connected');
   };
 
-  it('say which way a cluster is reached, and since when it was last heard', async () => {
+  it('report how a cluster is reached, and since when it is silent', async () => {
     await enrol();
     expect(cell.verdict('one')).toMatchObject({
       reason: 'WaitingForAgent',
@@ -123,7 +123,7 @@ describe('the endpoints of a management API', () => {
     expect(cell.verdict('one').message).toMatch(/last heard at \d{4}-.*; meanwhile the parent dials it/);
   });
 
-  it('tell a cluster once, and write nothing more as long as all is well', async () => {
+  it('enrol a cluster once, and write nothing more while it is connected', async () => {
     await enrol();
     await dialIn();
     await connected();
@@ -132,7 +132,7 @@ describe('the endpoints of a management API', () => {
     expect(JSON.stringify([await parent.list(Secrets), await child.list(Secrets)])).toBe(before);
   });
 
-  it('send another token when the first was not used in time, or the certificate was lost', async () => {
+  it('send a new token when the first expired unused or the certificate was lost', async () => {
     await enrol();
     const first = (await told())?.token;
     await enrol();
@@ -153,7 +153,7 @@ describe('the endpoints of a management API', () => {
     await connected();
   });
 
-  it('send another token when somebody asks for it', async () => {
+  it('send a new token when somebody requests it', async () => {
     await enrol();
     await dialIn();
     await connected();
@@ -165,7 +165,7 @@ describe('the endpoints of a management API', () => {
     expect(draft.metadata.annotations).toEqual({});
   });
 
-  it('go on after a restart, under another port', async () => {
+  it('continue after a restart on another port', async () => {
     await enrol();
     (await dialIn()).stop();
     const before = await told();
@@ -177,7 +177,7 @@ describe('the endpoints of a management API', () => {
     await connected();
   });
 
-  it('do not tell a cluster of another parent', async () => {
+  it('do not enrol a cluster of another parent', async () => {
     await enrol();
     const other = newApi(9);
     const mine = parent;
@@ -192,7 +192,7 @@ describe('the endpoints of a management API', () => {
     parent = mine;
   });
 
-  it('give the manifests of a cluster for its token', async () => {
+  it('serve the manifests of a cluster for its token', async () => {
     await enrol();
     await refresh();
     const config = await told();
@@ -222,7 +222,7 @@ describe('the endpoints of a management API', () => {
     expect(text).toContain('cluster.x-k8s.io/paused');
   });
 
-  it('say why nobody can dial in', async () => {
+  it('report why nobody can connect', async () => {
     await cell.ensure(context());
     const place = await parent.get(ConfigMaps, cellKey);
     const port = Number(place.data?.['grpcPort']);
@@ -240,7 +240,7 @@ describe('the endpoints of a management API', () => {
       cell = open({ ...loopback, podAddress: '10.1.2.3', podPorts: { bootstrap: 8443, agents: 50_051 } });
     });
 
-    it('are reached by a Service that leads to it, once it has an address', async () => {
+    it('are reached through a Service once it has an address', async () => {
       await cell.ensure(context());
       expect(cell.verdict('one')).toMatchObject({ reason: 'WaitingForEndpoint' });
       const service = await parent.get(Services, cellKey);
@@ -253,7 +253,7 @@ describe('the endpoints of a management API', () => {
       expect((await parent.get(ConfigMaps, cellKey)).data).toMatchObject({ host: '203.0.113.9', grpcPort: '50051' });
     });
 
-    it('go with the last cluster, the load balancer first', async () => {
+    it('are deleted with the last cluster, the load balancer first', async () => {
       await cell.ensure(context());
       await refresh();
       const noOthers = { ...context(), cache: { lister: () => ({ list: () => [] }) } } as never;

@@ -11,7 +11,7 @@ import type { Session } from './session.ts';
 const signal = new AbortController().signal;
 const hour = 3_600_000;
 
-describe('the endpoints of a parent', () => {
+describe('the link endpoints of a parent', () => {
   let world: LinkWorld;
   beforeEach(async () => {
     world = await createLinkWorld();
@@ -77,8 +77,8 @@ describe('the endpoints of a parent', () => {
     return said;
   };
 
-  describe('give manifests and one certificate for a token', () => {
-    it('which is good for its own cluster alone', async () => {
+  describe('the enrolment token', () => {
+    it('is valid only for its own cluster', async () => {
       const { token } = await world.invite('one');
       await world.invite('two');
       expect(await manifests('one', token)).toMatchObject({ code: 200, text: expect.stringContaining('name: one') });
@@ -94,7 +94,7 @@ describe('the endpoints of a parent', () => {
       }
     });
 
-    it('which is kept by its hash', async () => {
+    it('is stored only as a hash', async () => {
       const { token } = await world.invite('one');
       const secret = await world.parent.get(Secrets, enrolmentKey('one'));
       const kept = Object.values(secret.data ?? {}).map((value) => Buffer.from(value, 'base64').toString());
@@ -102,7 +102,7 @@ describe('the endpoints of a parent', () => {
       expect(kept.join(' ')).not.toContain(token);
     });
 
-    it('and say that it was used, but repeat an answer that was lost', async () => {
+    it('is refused with 409 when used again, but a lost response is repeated', async () => {
       const { token } = await world.invite('one');
       const { privateKey } = await createCsr({ commonName: 'x' });
       expect((await certificateFor('one', token, { privateKey })).code).toBe(200);
@@ -111,20 +111,20 @@ describe('the endpoints of a parent', () => {
       expect(again).toMatchObject({ code: 409, text: expect.stringContaining('was used already') });
     });
 
-    it('of two at once one', async () => {
+    it('gives one certificate when it is used several times at once', async () => {
       const { token } = await world.invite('one');
       const answers = await Promise.all([1, 2, 3, 4].map(() => certificateFor('one', token)));
       expect(answers.map(({ code }) => code).sort()).toEqual([200, 409, 409, 409]);
     });
 
-    it('and say that it has expired', async () => {
+    it('is refused with a message when it has expired', async () => {
       const { token } = await world.invite('one', clockOff(-linkTimes.tokenMs - 1_000));
       for (const answer of [await manifests('one', token), await certificateFor('one', token)]) {
         expect(answer).toMatchObject({ code: 401, text: expect.stringContaining('has expired') });
       }
     });
 
-    it('for the name of the cluster and nothing else', async () => {
+    it('gives a certificate only for the name of the cluster', async () => {
       const { token } = await world.invite('one');
       expect((await certificateFor('one', token, { name: 'two' })).code).toBe(403);
       expect((await certificateFor('one', token, { hosts: ['lattice-cell'] })).code).toBe(403);
@@ -134,15 +134,15 @@ describe('the endpoints of a parent', () => {
       expect((await certificateFor('one', token)).code).toBe(200);
     });
 
-    it('and nothing at other paths', async () => {
+    it('gives access to no other paths', async () => {
       expect((await ask({ path: '/' })).code).toBe(404);
       expect((await ask({ path: '/api/clusters/../manifests' })).code).toBe(404);
       expect((await ask({ path: '/api/clusters/one/manifests', method: 'DELETE' })).code).toBe(405);
     });
   });
 
-  describe('let a cluster dial in', () => {
-    it('through whose stream its API is reached', async () => {
+  describe('the connection of a cluster', () => {
+    it('carries requests to the API of the cluster', async () => {
       const { agent } = world.agent();
       expect(await agent.keep(await world.invite('one'), signal)).toBeUndefined();
       const session = await connected('one');
@@ -150,7 +150,7 @@ describe('the endpoints of a parent', () => {
       expect(agent.verdict).toMatchObject({ status: 'True', reason: 'Connected' });
     });
 
-    it('again with the same certificate, when the stream is lost', async () => {
+    it('is opened again with the same certificate when it is lost', async () => {
       const { agent, child } = world.agent();
       const config = await world.invite('one');
       await agent.keep(config, signal);
@@ -163,7 +163,7 @@ describe('the endpoints of a parent', () => {
       await connected('one');
     });
 
-    it('but not with the certificate of before, when there is a newer one', async () => {
+    it('is refused for an older certificate when a newer one was issued', async () => {
       const first = world.agent();
       const config = await world.invite('one');
       await first.agent.keep(config, signal);
@@ -179,7 +179,7 @@ describe('the endpoints of a parent', () => {
       expect(world.agents.session('one')?.isOpen).toBe(true);
     });
 
-    it('with a new certificate, when it is sent a new token', async () => {
+    it('is opened with a new certificate after a new token', async () => {
       const { agent, child } = world.agent();
       await agent.keep(await world.invite('one'), signal);
       await connected('one');
@@ -189,7 +189,7 @@ describe('the endpoints of a parent', () => {
       expect((await child.get(Secrets, agentCredentialsKey)).data?.['tls.crt']).not.toBe(before);
     });
 
-    it('but not one that is no cluster of this parent', async () => {
+    it('is refused for a cluster that this parent does not have', async () => {
       const { agent } = world.agent();
       const config = await world.invite('one');
       await agent.keep(config, signal);
@@ -201,7 +201,7 @@ describe('the endpoints of a parent', () => {
       expect(late.agent.verdict).toMatchObject({ reason: 'Refused', message: expect.stringContaining('code 4') });
     });
 
-    it('but not one that belongs to another parent, which is told', async () => {
+    it('is refused for a cluster of another parent, and the message names that parent', async () => {
       const { agent } = world.agent({ ownParent: 'uid-of-another' });
       await agent.keep(await world.invite('one'), signal);
       await expect.poll(() => agent.verdict?.reason).toBe('Refused');
@@ -211,7 +211,7 @@ describe('the endpoints of a parent', () => {
       expect(world.agents.session('one')?.isOpen ?? false).toBe(false);
     });
 
-    it('but nobody with a certificate that another authority signed, or for the endpoints themselves', async () => {
+    it('is refused with a certificate of another authority or of the endpoints themselves', async () => {
       const foreign = await createAuthority({ commonName: 'foreign', clock: systemClock });
       const shown = await issueCertificate({
         authority: foreign,
@@ -237,7 +237,7 @@ describe('the endpoints of a parent', () => {
       expect(world.agents.session('one')).toBeUndefined();
     });
 
-    it('and end a stream of one that sends what nobody asked for', async () => {
+    it('is closed when the cluster sends unexpected frames', async () => {
       const { child, agent } = world.agent();
       const config = await world.invite('one');
       await agent.keep(config, signal);
@@ -263,8 +263,8 @@ describe('the endpoints of a parent', () => {
     });
   });
 
-  describe('and clocks that are off', () => {
-    it('by hours still let the cluster in, and both sides say it', async () => {
+  describe('clock skew between parent and cluster', () => {
+    it('of hours is accepted, and both sides report it', async () => {
       const { agent } = world.agent({ clock: clockOff(-2 * hour) });
       await agent.keep(await world.invite('one'), signal);
       const session = await connected('one');
@@ -272,7 +272,7 @@ describe('the endpoints of a parent', () => {
       expect(agent.verdict?.message).toContain('the clock here is 7200 s behind');
     });
 
-    it('by so much that the certificate is not good: that is said', async () => {
+    it('beyond the validity of the certificate is reported', async () => {
       const { agent } = world.agent({ clock: clockOff(200 * 24 * hour) });
       const config = await world.invite('one');
       expect(await agent.keep(config, signal)).toBeDefined();

@@ -103,7 +103,7 @@ describe('a LatticeCluster with endpoints', () => {
       return await gone();
     });
 
-  it('stays with its parent, and ready, while the controllers in it do not run', async () => {
+  it('stays with its parent and Ready while the controllers in it do not run', async () => {
     await untilSaid('has no available replica');
     expect((await world.cluster('one')).status).toMatchObject({ phase: 'Ready', bootstrapComplete: true });
     await world.pass(60_000);
@@ -111,14 +111,14 @@ describe('a LatticeCluster with endpoints', () => {
     expect(await world.find(Clusters, inside)).toBeDefined();
   });
 
-  it('takes the image it is told to', async () => {
+  it('installs the image of the annotation', async () => {
     await untilSaid('has no available replica');
     const metadata = { annotations: { 'lattice.dev/image': 'registry.test/capstan:9' } };
     await world.client.patch(LatticeClusters, { name: 'one' }, 'merge', { metadata }, by);
     await world.until(() => installs.includes('registry.test/capstan:9'));
   });
 
-  it('takes over, is shown as it says itself, and then nothing is written any more', async () => {
+  it('takes over, shows its own status in the parent, and then writes nothing more', async () => {
     await controllersStart();
     await untilStage('self');
     expect(await world.find(Clusters, inside)).toBeUndefined();
@@ -130,7 +130,7 @@ describe('a LatticeCluster with endpoints', () => {
     expect(world.writes()).toBe(writes);
   });
 
-  it('is not made a second time by its parent when somebody edits it there', async () => {
+  it('is not created again by its parent when somebody edits it there', async () => {
     await controllersStart();
     await untilStage('self');
     const spec = { nodes: { workerPools: { default: { replicas: 9 } } } };
@@ -139,7 +139,7 @@ describe('a LatticeCluster with endpoints', () => {
     expect(await world.find(Clusters, inside)).toBeUndefined();
   });
 
-  it('is unknown while it does not answer, and known again', async () => {
+  it('is Unknown while it does not answer, and Ready again afterwards', async () => {
     await controllersStart();
     await untilStage('self');
     const ready = async (): Promise<string | undefined> =>
@@ -151,7 +151,7 @@ describe('a LatticeCluster with endpoints', () => {
     await world.until(async () => (await ready()) !== 'Unknown');
   });
 
-  it('does not fill its parent with what its users write', async () => {
+  it('limits the size of the status copied to its parent', async () => {
     await controllersStart();
     await untilStage('self');
     const status = { message: 'x'.repeat(100_000) };
@@ -159,7 +159,7 @@ describe('a LatticeCluster with endpoints', () => {
     await world.until(async () => (await world.cluster('one')).status?.message?.includes('has a status of') === true);
   });
 
-  it('is deleted here when that is wanted before it was handed over', async () => {
+  it('is deleted by its parent when deletion is requested before the handover', async () => {
     await controllersStart();
     // nothing sets Paused there, so nothing is handed over
     await world.until(
@@ -173,7 +173,7 @@ describe('a LatticeCluster with endpoints', () => {
     await untilGone();
   });
 
-  it('comes back and is deleted when it is deleted in the cluster', async () => {
+  it('returns to its parent and is deleted when it is deleted in the cluster', async () => {
     await controllersStart();
     await untilStage('self');
     await child.delete(LatticeClusters, { name: 'one' });
@@ -182,7 +182,7 @@ describe('a LatticeCluster with endpoints', () => {
     expect(await world.find(Secrets, { namespace: 'lattice-system', name: 'one-kubeconfig' })).toBeUndefined();
   });
 
-  it('that is lost is deleted when somebody says that it is', async () => {
+  it('that is lost is deleted once an annotation confirms the loss', async () => {
     await controllersStart();
     await untilStage('self');
     isDead = true;
@@ -195,7 +195,7 @@ describe('a LatticeCluster with endpoints', () => {
     await untilGone();
   });
 
-  it('that is lost in the middle of a pivot works on here, to be deleted', async () => {
+  it('that is lost in the middle of a pivot stays with its parent and can be deleted', async () => {
     await controllersStart();
     const block = { annotations: { 'clusterctl.cluster.x-k8s.io/block-move': '' } };
     await world.client.patch(Clusters, inside, 'merge', { metadata: block }, by);

@@ -30,7 +30,7 @@ interface Given {
   readonly data?: object;
 }
 
-describe('a cluster that is handed over', () => {
+describe('the handover of a cluster', () => {
   let parent: MemoryClient;
   let child: MemoryClient;
   let cluster: LatticeCluster;
@@ -146,7 +146,7 @@ describe('a cluster that is handed over', () => {
   const unpivot = ({ sides }: { sides: Sides }): Promise<void> => toTheEnd(() => takeBack(sides, cluster));
   const whole = (): { sides: Sides; count(): number } => mortal(Number.POSITIVE_INFINITY);
 
-  it('has everything, owned by its own LatticeCluster, and the credentials that one names', async () => {
+  it('moves everything, owned by its own LatticeCluster, with its credentials', async () => {
     await pivot(whole());
     expect(await names(child)).toEqual(all);
     expect(await names(parent)).toEqual([]);
@@ -157,7 +157,7 @@ describe('a cluster that is handed over', () => {
     expect((await child.get(Secrets, credentials)).data).toEqual({ 'clouds.yaml': 'eA==' });
   });
 
-  it('waits for the controllers in the cluster before it gives anything away', async () => {
+  it('waits for the controllers in the cluster before it moves anything', async () => {
     const { sides } = whole();
     for (let round = 0; round < 3; round++) {
       expect(await handOver(sides, cluster, credentials)).toContain('have not seen it yet');
@@ -166,7 +166,7 @@ describe('a cluster that is handed over', () => {
     expect(await active(parent)).toBe(true);
   });
 
-  it('goes on after an end at any write, with at most one owner after each', async () => {
+  it('continues after a kill at any write, with at most one owner after each', async () => {
     const counted = whole();
     await pivot(counted);
     expect(counted.count()).toBeGreaterThan(15);
@@ -179,7 +179,7 @@ describe('a cluster that is handed over', () => {
     }
   });
 
-  it('comes back after an end at any write, to its LatticeCluster in the parent', async () => {
+  it('back to the parent continues after a kill at any write', async () => {
     await pivot(whole());
     const counted = whole();
     await unpivot(counted);
@@ -199,7 +199,7 @@ describe('a cluster that is handed over', () => {
     }
   });
 
-  it('comes back to be deleted also when it is broken', async () => {
+  it('back to the parent works for deletion even when the cluster is broken', async () => {
     await pivot(whole());
     put(child, Machines, { name: 'late', spec: {} });
     await unpivot(whole());
@@ -219,7 +219,7 @@ describe('a cluster that is handed over', () => {
     expect(await names(child)).toEqual(all);
   });
 
-  it('takes the spec along that was changed before it began', async () => {
+  it('includes a spec that was changed before it began', async () => {
     const { sides } = whole();
     await handOver(sides, cluster, credentials);
     cluster = { ...cluster, spec: { ...cluster.spec, environment: 'later' } };

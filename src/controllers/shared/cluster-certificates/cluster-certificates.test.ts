@@ -45,8 +45,8 @@ const secret = (name: string, data: Record<string, string>, type = 'Opaque'): Se
   data,
 });
 
-describe('certificates of a cluster', () => {
-  it('are made once, and found from then on', async () => {
+describe('the certificates of a cluster', () => {
+  it('are created once and found afterwards', async () => {
     const { server, options, access } = setting();
     expect((await findClusterCertificates(access)).size).toBe(0);
     const made = await ensureClusterCertificates(options);
@@ -68,7 +68,7 @@ describe('certificates of a cluster', () => {
     [undefined, 'ec', 'prime256v1'],
     ['ECDSA-P384', 'ec', 'secp384r1'],
     ['RSA-2048', 'rsa', 2048],
-  ] as const)('have the keys asked for: %s', async (encryptionAlgorithm, type, detail) => {
+  ] as const)('have the requested key type: %s', async (encryptionAlgorithm, type, detail) => {
     const { options } = setting({ ...(encryptionAlgorithm && { encryptionAlgorithm }) });
     for (const { privateKey } of (await ensureClusterCertificates(options)).values()) {
       const key = createPrivateKey(privateKey ?? '');
@@ -77,7 +77,7 @@ describe('certificates of a cluster', () => {
     }
   });
 
-  it('live as long as asked for', async () => {
+  it('are valid as long as requested', async () => {
     const { options, clock } = setting({ caCertificateValidityPeriodDays: 30 });
     const authority = (await ensureClusterCertificates(options)).get('ca');
     const { validTo, ca, subject } = new X509Certificate(authority?.certificate ?? '');
@@ -85,14 +85,14 @@ describe('certificates of a cluster', () => {
     expect(Date.parse(validTo)).toBe(clock.now() + 30 * dayMs);
   });
 
-  it('are the same for two who make them at once', async () => {
+  it('are the same for two callers that create them at once', async () => {
     const { options } = setting();
     const [one, other] = await Promise.all([ensureClusterCertificates(options), ensureClusterCertificates(options)]);
     expect(authorityHashes(one)).toEqual(authorityHashes(other));
     expect(one.get('sa')?.privateKey).toBe(other.get('sa')?.privateKey);
   });
 
-  it.each(['before', 'after'] as const)('are whole again after a failure at any step (%s the write)', async (when) => {
+  it.each(['before', 'after'] as const)('are complete after a failure at any step (%s the write)', async (when) => {
     for (const nth of [1, 2, 3, 4]) {
       const error = () => statusError.tooManyRequests('later', 1);
       const { options, server } = setting(undefined, [
@@ -105,7 +105,7 @@ describe('certificates of a cluster', () => {
     }
   });
 
-  it('that a user brought are used and stay the user’s', async () => {
+  it('are used unchanged when a user brought them, without an owner', async () => {
     const { options, server, clock } = setting();
     const { certificate, privateKey } = await createAuthority({ commonName: 'mine', clock });
     const brought = secret('c1-ca', { 'tls.crt': base64(certificate), 'tls.key': base64(privateKey) });
@@ -115,7 +115,7 @@ describe('certificates of a cluster', () => {
     expect(stored.metadata.ownerReferences).toBeUndefined();
   });
 
-  it('made here get their owner back', async () => {
+  it('get a lost owner reference back when they were created here', async () => {
     const { options, server } = setting();
     await ensureClusterCertificates(options);
     const key = { namespace: 'default', name: 'c1-etcd' };
@@ -124,7 +124,7 @@ describe('certificates of a cluster', () => {
     expect((await server.get(Secrets, key)).metadata.ownerReferences).toEqual([owner]);
   });
 
-  it('say which Secret is missing', async () => {
+  it('report which Secret is missing', async () => {
     const { access } = setting();
     const failure = await requireClusterCertificates(access).catch(
       (error: unknown) => error as ClusterCertificateError,
@@ -132,7 +132,7 @@ describe('certificates of a cluster', () => {
     expect(failure).toMatchObject({ missing: true, secret: { namespace: 'default', name: 'c1-ca' } });
   });
 
-  it('say what is wrong with a pair that is none', async () => {
+  it('report what is wrong with an invalid pair', async () => {
     const { access, server, clock } = setting();
     const [one, other] = await Promise.all([1, 2].map(() => createAuthority({ commonName: 'x', clock })));
     const data = { 'tls.crt': base64(one!.certificate), 'tls.key': base64(other!.privateKey) };
@@ -143,14 +143,14 @@ describe('certificates of a cluster', () => {
   });
 });
 
-describe('certificates of an external etcd', () => {
+describe('the certificates of an external etcd', () => {
   const configuration: KubeadmClusterConfiguration = {
     etcd: {
       external: { endpoints: ['https://e:2379'], caFile: '/e/ca.crt', certFile: '/e/c.crt', keyFile: '/e/c.key' },
     },
   };
 
-  it('are never made, and asked for by name', async () => {
+  it('are never created, and missing ones are reported by name', async () => {
     const { options, server } = setting(configuration);
     await expect(ensureClusterCertificates(options)).rejects.toThrow(
       /c1-(etcd|apiserver-etcd-client) does not exist; external etcd/,
@@ -158,7 +158,7 @@ describe('certificates of an external etcd', () => {
     expect(server.writes()).toEqual([]);
   });
 
-  it('go where the configuration says, without the key of the authority', async () => {
+  it('are written to the configured paths, without the key of the authority', async () => {
     const { options, server, clock } = setting(configuration);
     const { certificate, privateKey } = await createAuthority({ commonName: 'etcd', clock });
     const pair = { 'tls.crt': base64(certificate), 'tls.key': base64(privateKey) };
@@ -171,7 +171,7 @@ describe('certificates of an external etcd', () => {
   });
 });
 
-describe('pairs in the user data of a machine', () => {
+describe('certificate pairs in user data', () => {
   const plan = controlPlaneCertificatePlans(undefined)[0]!;
   const { certificateFile, keyFile } = plan;
   const gzipped = (text: string): string => gzipSync(text).toString('base64');

@@ -148,7 +148,7 @@ function world(rules: FaultRule[] = []) {
   return { server, begin, reconcile, list, names, ownerAfterStart, partsOf };
 }
 
-describe('the creation of a Machine that is interrupted', () => {
+describe('the interrupted creation of a Machine', () => {
   const writes = [
     ['create', 'FakeConfig'],
     ['create', 'FakeMachine'],
@@ -157,7 +157,7 @@ describe('the creation of a Machine that is interrupted', () => {
   const cases = writes.flatMap(([verb, resource]) =>
     (['before', 'after'] as const).map((when) => ({ verb, resource, when })),
   );
-  it.each(cases)('$when the $verb of a $resource is finished under the same name, once', async (fault) => {
+  it.each(cases)('$when the $verb of a $resource is completed once under the same name', async (fault) => {
     const w = world([{ ...fault, times: 1, error: () => statusError.internal('crash') }]);
     await w.begin();
     await expect(w.reconcile()).rejects.toThrow(/crash/);
@@ -171,7 +171,7 @@ describe('the creation of a Machine that is interrupted', () => {
   });
 
   it.each(['FakeConfig', 'FakeMachine'])(
-    'is not finished with parts of an older template, and leaves none of them (crash after %s)',
+    'is not completed with parts of an older template, which are deleted (crash after %s)',
     async (resource) => {
       const w = world([
         { verb: 'create', resource, when: 'after', times: 1, error: () => statusError.internal('crash') },
@@ -187,7 +187,7 @@ describe('the creation of a Machine that is interrupted', () => {
     },
   );
 
-  it('keeps the parts of a Machine that its cache has not seen', async () => {
+  it('keeps the parts of a Machine that is missing in the cache', async () => {
     const w = world();
     await w.begin();
     await w.reconcile();
@@ -196,7 +196,7 @@ describe('the creation of a Machine that is interrupted', () => {
     expect(await w.names(FakeConfigs)).toEqual(await w.names(Machines));
   });
 
-  it('does not take a part of the same name that belongs to somebody else', async () => {
+  it('does not use a part of the same name with another owner', async () => {
     const w = world();
     await w.begin();
     const owner = await w.ownerAfterStart();
@@ -215,7 +215,7 @@ describe('the creation of a Machine that is interrupted', () => {
     expect(await w.names(Machines)).toEqual([]);
   });
 
-  it('names the template that is missing', async () => {
+  it('names the missing template', async () => {
     const w = world();
     await w.begin();
     const owner = await w.ownerAfterStart();
@@ -224,7 +224,7 @@ describe('the creation of a Machine that is interrupted', () => {
   });
 });
 
-describe('Machines that exist', () => {
+describe('existing Machines', () => {
   async function made() {
     const w = world();
     await w.begin();
@@ -236,14 +236,14 @@ describe('Machines that exist', () => {
     return { ...w, owner, machine: machine!, desired };
   }
 
-  it('get what changes in place, and so do their parts', async () => {
+  it('get changes in place, and so do their parts', async () => {
     const { owner, machine, desired, list } = await made();
     const [part] = await list(FakeMachines);
     await syncMachines(owner, [machine], { desired, parts: () => [part!] });
     expect((await list(FakeMachines))[0]?.metadata.labels).toMatchObject({ tier: 'gold' });
   });
 
-  it('do not come back when they were deleted meanwhile, nor does a namesake change', async () => {
+  it('are not created again when deleted meanwhile, and a namesake is not changed', async () => {
     const { owner, machine, desired, server, list } = await made();
     await server.patch(
       Machines,
@@ -269,7 +269,7 @@ describe('whether an object is gone', () => {
     [statusError.conflict(subject, 'uid mismatch: the provided object specified uid a'), true],
     [statusError.conflict(subject, 'the object has been modified'), false],
     [new Error('UID in precondition'), false],
-  ])('%#', (error, expected) => {
+  ])('isObjectGone judges error %#', (error, expected) => {
     expect(isObjectGone(error)).toBe(expected);
   });
 });

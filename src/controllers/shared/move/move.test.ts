@@ -13,7 +13,7 @@ interface Interruption {
   readonly at: number;
 }
 
-describe('a move', () => {
+describe('a move of clusters', () => {
   let source: MemoryClient;
   let target: MemoryClient;
   const clock = new ManualClock(0);
@@ -119,12 +119,12 @@ describe('a move', () => {
     }
   };
 
-  it('takes everything of the clusters along, with status and owners, and leaves the rest', async () => {
+  it('moves all objects of the clusters with status and owners, and leaves the rest', async () => {
     await moveNamespace(options());
     await expectMoved();
   });
 
-  it('says what it would do, and does nothing', async () => {
+  it('reports what it would do without changing anything in a dry run', async () => {
     const plan = await planMove(options());
     expect(
       plan.map(({ object, isCopied }) => `${object.kind} ${object.metadata.name}${isCopied ? ' copied' : ''}`).sort(),
@@ -158,7 +158,7 @@ describe('a move', () => {
     return found.items.every(({ metadata }) => metadata.annotations?.[paused] !== undefined);
   };
 
-  it('goes on after an end at any write, and nobody works on a cluster twice meanwhile', async () => {
+  it('continues after a kill at any write, and no cluster is acted on twice meanwhile', async () => {
     const whole = mortal({ at: Number.POSITIVE_INFINITY });
     await moveNamespace(whole.options);
     for (let at = 1; at <= whole.writes(); at++) {
@@ -174,7 +174,7 @@ describe('a move', () => {
     }
   });
 
-  it('can be called off after an end at any write until it is handed over', async () => {
+  it('can be cancelled after a kill at any write until the handover', async () => {
     let cancelled = 0;
     for (let at = 1; at < 200; at++) {
       begin();
@@ -222,13 +222,13 @@ describe('a move', () => {
     expect([...source.writes(), ...target.writes()]).toEqual([]);
   });
 
-  it('is refused for hosted planes, whose data cannot follow', async () => {
+  it('is refused for hosted planes, whose data cannot be moved', async () => {
     const resource = hostedPlaneKinds.find(({ kind }) => kind === 'HostedControlPlane')!;
     put(source, resource, { name: 'plane', spec: {} });
     await expect(moveNamespace(options())).rejects.toThrow('HostedControlPlane team/plane runs as Pods');
   });
 
-  it('is refused for them also where a record pretends that it is under way', async () => {
+  it('is refused for hosted planes even when a forged record says it is under way', async () => {
     const resource = hostedPlaneKinds.find(({ kind }) => kind === 'HostedControlPlane')!;
     put(source, resource, { name: 'plane', spec: {} });
     put(target, Machines, { name: 'one-1', spec: {} });
@@ -240,7 +240,7 @@ describe('a move', () => {
     expect([...source.writes(), ...target.writes()]).toEqual([]);
   });
 
-  it('takes nothing away that the target does not have', async () => {
+  it('deletes nothing that the target does not have', async () => {
     const record = { id: 'forged', target: '', phase: 'handing-over' };
     const { uid = '' } = (await target.get(Namespaces, { name: 'kube-system' })).metadata;
     put(source, ConfigMaps, { name: 'capstan-move', data: { ...record, target: uid } });
@@ -249,7 +249,7 @@ describe('a move', () => {
     expect(await namesIn(source)).toEqual(before);
   });
 
-  it('to a third side while one is under way is refused', async () => {
+  it('is refused while a move to another target is under way', async () => {
     await expect(moveNamespace(mortal({ at: 4 }).options)).rejects.toThrow('killed');
     const third = memoryClient({ clock, random: seededRandom(3) });
     put(third, Namespaces, { name: 'kube-system' });

@@ -12,13 +12,13 @@ async function listening(): Promise<{ server: Server; url: string }> {
 }
 
 describe('reachability', () => {
-  it('is given where somebody listens, whatever they speak', async () => {
+  it('is confirmed when a server listens, whatever its protocol', async () => {
     const { server, url } = await listening();
     await reachable(url, new AbortController().signal);
     server.close();
   });
 
-  it('is denied with the address where nobody does', async () => {
+  it('is denied with the address when no server listens', async () => {
     const { server, url } = await listening();
     server.close();
     await once(server, 'close');

@@ -103,7 +103,7 @@ describe('ClusterAddons', () => {
   const inWorkload = (name: string): Promise<ConfigMap | undefined> =>
     world.workload.get(ConfigMaps, { namespace: 'kube-system', name }).catch(ignoreNotFound);
 
-  it('are made for Clusters of stacks alone, apply all stages and repair them', async () => {
+  it('are created only for Clusters of stacks, apply all stages and repair them', async () => {
     publish('v1', {
       stages: {
         'cni/templates/x.yaml': configMap(
@@ -146,7 +146,7 @@ describe('ClusterAddons', () => {
     expect(world.writes()).toBe(writes);
   });
 
-  it('upgrade with the class alone, and delete what the new release no longer has', async () => {
+  it('upgrade with the class, and delete what the new release does not contain', async () => {
     publish('v2', {
       stages: { 'cni/templates/x.yaml': configMap('cni', '{name: second}') },
     });
@@ -162,7 +162,7 @@ describe('ClusterAddons', () => {
     expect(await inWorkload('ccm')).toBeDefined();
   });
 
-  it('hold an upgrade of Kubernetes until their stages are done, or not at all', async () => {
+  it('hold a Kubernetes upgrade until their stages are done, or not at all', async () => {
     const next = 'openstack-with-dashes-1-34-v1';
     published.set(
       next,
@@ -194,7 +194,7 @@ describe('ClusterAddons', () => {
     expect((await inWorkload('cni'))?.data).toMatchObject({ name: 'third' });
   });
 
-  it('wait for conditions of a stage, remember how far they are, and say when it takes too long', async () => {
+  it('wait for conditions of a stage, record progress, and report a timeout', async () => {
     const objects = '[{key: gate, apiVersion: v1, kind: ConfigMap, name: gate, namespace: kube-system}]';
     publish('v5', {
       stages: { 'a/templates/x.yaml': configMap('a', '{}'), 'b/templates/x.yaml': configMap('b', '{}') },
@@ -220,7 +220,7 @@ describe('ClusterAddons', () => {
     expect((await addon('two'))?.status?.stages).toEqual([]);
   });
 
-  it('say what is wrong: no chart of a stage, an expression that is no boolean, a template that fails, a chart nobody gives', async () => {
+  it('report a missing stage chart, a non-boolean expression, a failing template and a missing chart', async () => {
     const only = (stage: string): string =>
       config(`  AfterControlPlaneInitialized:\n    - {name: ${stage}, action: apply}\n`);
     publish('v6', { stages: { 'a/templates/x.yaml': configMap('a6', '{}') }, addonConfig: only('missing') });
@@ -260,7 +260,7 @@ describe('ClusterAddons', () => {
     expect(await inWorkload('a10')).toBeUndefined();
   });
 
-  it('in one chart, as stacks had them before stages', async () => {
+  it('may consist of one chart without stages', async () => {
     const files = releaseFiles({ id: `${family}-v9`, kubernetes: 'v1.33.6' });
     files.delete('clusteraddon.yaml');
     const { packChart } = await import('../../../artifacts/testing/index.ts');

@@ -39,15 +39,15 @@ const at = { classNamespace: 'stacks' };
 const errors = async (next: Cluster, old?: Cluster): Promise<string[]> =>
   (await checkCluster(next, old, inStacks)).errors.map(({ field, detail }) => `${field}: ${detail}`);
 
-describe('what stacks ask of a Cluster', () => {
-  it('is the version of the release, looked up where the class is', async () => {
+describe('admission of a Cluster of a stack', () => {
+  it('requires the version of the release from the namespace of the class', async () => {
     expect(await errors(cluster(`${stack}-1-33-v1`, 'v1.33.6', at))).toEqual([]);
     expect(await errors(cluster(`${stack}-1-33-v1`, 'v1.33.5', at))).toEqual([
       `spec.topology.version: class ${stack}-1-33-v1 expects Kubernetes version v1.33.6, but got v1.33.5`,
     ]);
   });
 
-  it('is nothing where the class is none of a stack, and a warning where nobody knows the release', async () => {
+  it('ignores classes without a stack, and warns when the release is unknown', async () => {
     expect(await checkCluster(cluster('quick-start', 'v1.30.0'), undefined, inStacks)).toEqual({
       errors: [],
       warnings: [],
@@ -62,7 +62,7 @@ describe('what stacks ask of a Cluster', () => {
     expect(early.warnings[0]).toContain('does not know its version of Kubernetes yet');
   });
 
-  it('lets class and version go on together, one minor at a time', async () => {
+  it('allows class and version to change together, one minor at a time', async () => {
     const old = cluster(`${stack}-1-33-v1`, 'v1.33.6', at);
     expect(await errors(cluster(`${stack}-1-33-v2`, 'v1.33.7', at), old)).toEqual([]);
     expect(await errors(cluster(`${stack}-1-34-v1`, 'v1.34.4', at), old)).toEqual([]);
@@ -71,7 +71,7 @@ describe('what stacks ask of a Cluster', () => {
     expect(jump).toContain(`possible: class ${stack}-1-33-v1 with version v1.33.6`);
   });
 
-  it('refuses the version alone, and says what would do', async () => {
+  it('refuses a changed version alone, and names the possible classes and versions', async () => {
     const old = cluster(`${stack}-1-33-v1`, 'v1.33.6', at);
     const [refused] = await errors(cluster(`${stack}-1-33-v1`, 'v1.32.8', at), old);
     expect(refused).toContain(`class ${stack}-1-33-v1 expects Kubernetes version v1.33.6, but got v1.32.8`);
@@ -90,18 +90,18 @@ describe('what stacks ask of a Cluster', () => {
     );
   });
 
-  it('never stands in the way of other changes', async () => {
+  it('accepts unrelated changes of an invalid Cluster', async () => {
     const odd = cluster(`${stack}-1-33-v1`, 'v1.33.1', at);
     const labelled = { ...odd, metadata: { ...odd.metadata, labels: { a: 'b' } } };
     expect(await errors(labelled, odd)).toEqual([]);
   });
 });
 
-describe('what is in use', () => {
+describe('a stack resource in use', () => {
   const custom = `${stack}-1-33-v0-sha.abc`;
   const users = [cluster(custom, 'v1.33.6', { ...at, name: 'a' }), cluster('quick-start', 'v1.33.6')];
 
-  it('is a release whose class a Cluster of any namespace has, dots and dashes apart', () => {
+  it('is a release whose class is used by a Cluster of any namespace, with dots or dashes', () => {
     expect(releaseInUse(release(`${stack}-1-33-v0-sha-abc`), users)).toBe(
       "can't delete ClusterStackRelease as there are clusters using it: tenant/a",
     );
@@ -113,7 +113,7 @@ describe('what is in use', () => {
     expect(releaseInUse(elsewhere, users)).toBeUndefined();
   });
 
-  it('is a ClusterStack of the same family and channel', () => {
+  it('is a ClusterStack with Clusters of its family and channel', () => {
     const of = (channel: 'stable' | 'custom', kubernetesVersion = '1.33'): ClusterStack => ({
       apiVersion: 'clusterstack.x-k8s.io/v1alpha1',
       kind: 'ClusterStack',

@@ -46,12 +46,12 @@ function problems(object: UnstructuredObject): string[] {
   ].map(formatFieldError);
 }
 
-describe('the stacks that come with the program', () => {
-  it('are the hosted one and scs2 for every minor', async () => {
+describe('the built-in stacks', () => {
+  it('are hosted-control-plane and scs2 for every minor version', async () => {
     expect([...(await source.tags(signal))].sort()).toEqual(names);
   });
 
-  it.each(names)('%s renders a class and its templates that the API takes', async (name) => {
+  it.each(names)('render for %s a class and templates that the API accepts', async (name) => {
     const objects = renderClass(await release(name), name, 'tenant');
     expect(objects.flatMap(problems)).toEqual([]);
     const [stackClass] = objects.filter(({ kind }) => kind === 'ClusterClass');
@@ -70,7 +70,7 @@ describe('the stacks that come with the program', () => {
     ['1-31', 'v1.31.12', '2.31.3', '2.31.7', '1.18.1'],
     ['1-32', 'v1.32.8', '2.32.0', '2.32.2', '1.18.1'],
     ['1-33', 'v1.33.6', '2.33.1', '2.33.1', '1.18.1'],
-  ])('pins what the guide says for %s', async (minor, kubernetes, ccm, csi, cilium) => {
+  ])('pin the versions of the guide for %s', async (minor, kubernetes, ccm, csi, cilium) => {
     const { metadata, addons } = await release(`openstack-hosted-control-plane-${minor}-v1`);
     expect(metadata.kubernetesVersion).toBe(kubernetes);
     if (addons.kind !== 'stages') throw new Error('no stages');
@@ -97,7 +97,7 @@ describe('the stacks that come with the program', () => {
     expect(upgrade).toEqual(stages.map((stage) => ({ ...stage, before: undefined })));
   });
 
-  it('name load balancers and volumes by namespace and name of the cluster: one project may have two of a name', async () => {
+  it('name load balancers and volumes by namespace and name of the cluster', async () => {
     const { addons } = await release('openstack-hosted-control-plane-1-33-v1');
     if (addons.kind !== 'stages') throw new Error('no stages');
     const values = (stage: string, namespace: string): JsonObject => {
@@ -123,7 +123,7 @@ describe('the stacks that come with the program', () => {
     }
   });
 
-  it('have no release that nobody listed', async () => {
+  it('have no unlisted releases', async () => {
     expect(await source.files(parseStackId('openstack-scs2-1-33-v2')!, signal)).toBeUndefined();
     expect(classNameOf(parseStackId(names[0]!)!)).toBe(names[0]);
   });

@@ -40,7 +40,7 @@ describe('sources of releases', () => {
   const catalogOf = (source: ReturnType<typeof directorySource>) =>
     createStackCatalog({ sources: [source], clock: systemClock });
 
-  it('a directory, as the stack operator has it', async () => {
+  it('may be a directory in the layout of the stack operator', async () => {
     const place = join(folder, 'cluster-stacks', 'openstack-my-own-stack-1-33-v0-sha-abc');
     await mkdir(place, { recursive: true });
     await mkdir(join(folder, 'notes'));
@@ -61,7 +61,7 @@ describe('sources of releases', () => {
     );
   });
 
-  it.each(['basic', 'token'] as const)('a registry that asks for %s authentication', async (kind) => {
+  it.each(['basic', 'token'] as const)('may be a registry with %s authentication', async (kind) => {
     server = await TestArtifactServer.start({ auth: { kind, username: 'me', password: 'secret' }, pageSize: 2 });
     const layers = [...files].map(([title, content]) => ({
       mediaType: 'application/octet-stream',
@@ -81,7 +81,7 @@ describe('sources of releases', () => {
     await expect(stranger.release(id, signal)).rejects.toThrow(/wants credentials|refuse|401/);
   });
 
-  it('release pages, whose assets are held to their digests', async () => {
+  it('may be release pages, whose assets are verified by digest', async () => {
     server = await TestArtifactServer.start();
     const tag = 'openstack-my-own-stack-1-33-v0-sha-abc';
     const assets = [...files.keys()].map((name) => ({ name, browser_download_url: `${server.url}/dl/${name}` }));

@@ -153,15 +153,15 @@ const stacks: { stack: string; rows: Row[]; refused: Refusal[] }[] = [
   },
 ];
 
-describe.each(stacks)('variables of the stack $stack', ({ stack, rows, refused }) => {
+describe.each(stacks)('the variables of the stack $stack', ({ stack, rows, refused }) => {
   const name = `openstack-${stack}-1-33-v1`;
 
-  it('are all set below', async () => {
+  it('are all covered by the cases below', async () => {
     const set = new Set([...rows, ...refused].flatMap(([values]) => Object.keys(values)));
     expect([...set].sort()).toEqual(await variablesOf(name));
   });
 
-  it.each(rows)('do what they say: %j makes %s', async (values, field, expected) => {
+  it.each(rows)('%j set %s', async (values, field, expected) => {
     expect((await madeByStack(name, { ...needed, ...values }))(field)).toEqual(expected);
   });
 

@@ -24,13 +24,13 @@ const facts = (more: Partial<StackFacts> = {}): StackFacts => ({
 const names = (ids: readonly StackId[]): string[] => ids.map((one) => classNameOf(one).slice(family.length + 1));
 
 describe('the releases of a ClusterStack', () => {
-  it('are those it names', () => {
+  it('are those that its spec names', () => {
     const { wanted, unneeded } = planStack(spec({ versions: ['v2', 'v10', 'v1'] }), facts());
     expect(names(wanted)).toEqual(['v1', 'v2', 'v10']);
     expect(unneeded).toEqual([]);
   });
 
-  it('with autoSubscribe also the newest of the same family and channel', () => {
+  it('include with autoSubscribe the newest of the same family and channel', () => {
     const others = ['openstack-hosted-control-plane-1-32-v9', 'openstack-scs2-1-33-v9', `${family}-v0-sha.1`];
     const offered = [id('v2'), id('v10'), id('v9'), ...others.map((text) => parseStackId(text)!)];
     expect(names(planStack(spec({ autoSubscribe: true }), facts({ offered })).wanted)).toEqual(['v10']);
@@ -40,7 +40,7 @@ describe('the releases of a ClusterStack', () => {
     ).toEqual(['v0-sha.1']);
   });
 
-  it('keep the newest that is ready until a newer one is', () => {
+  it('include the newest ready one until a newer one is ready', () => {
     const owned = [
       { id: id('v1'), ready: true },
       { id: id('v2'), ready: false },
@@ -55,7 +55,7 @@ describe('the releases of a ClusterStack', () => {
     expect(there.unneeded).toEqual([`${family}-v1`]);
   });
 
-  it('keep what Clusters use, whose classes have dots where releases have dashes', () => {
+  it('include those used by Clusters, whose classes have dots instead of dashes', () => {
     const used = id('v0-sha.abc');
     const owned = [
       { id: used, ready: true },

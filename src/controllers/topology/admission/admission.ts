@@ -19,8 +19,8 @@ import {
   isNotFound,
   sleep,
 } from '../../../machinery/index.ts';
-import { createContractResolver, isHookPending, isTrue, missingGrant } from '../../shared/index.ts';
-import { classReference, mayUseClass } from '../class-offer.ts';
+import { createContractResolver, isHookPending, isTrue } from '../../shared/index.ts';
+import { classRefusal, mayUseClass } from '../class-offer.ts';
 import { planeStateOf } from '../cluster/current-state.ts';
 import { classKeyOf, hasTopology, type TopologyCluster } from '../common.ts';
 import { controlPlaneReplicas } from '../desired/replicas.ts';
@@ -189,7 +189,7 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       }
       const found = await classOf(cluster, signal);
       if (!(await mayUseClass(client, cluster, found, signal))) {
-        const detail = missingGrant(classReference(cluster));
+        const detail = classRefusal(cluster);
         errors.push(fieldError.forbidden('spec.topology.classRef.namespace', detail));
         return judgement;
       }

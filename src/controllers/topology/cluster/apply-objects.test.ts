@@ -50,11 +50,11 @@ describe('a template in use', () => {
     return settled.metadata.name;
   };
 
-  it('stays where it only lacks defaults that webhooks give today', async () => {
+  it('stays when it only lacks webhook defaults', async () => {
     expect(await settle(template({ files: [] }), template({ files: [] }))).toBe('one-md-0-abcde');
   });
 
-  it('is replaced where it says something else', async () => {
+  it('is replaced when its content differs', async () => {
     expect(await settle(template({ files: [] }), template({ files: ['a'] }))).not.toBe('one-md-0-abcde');
   });
 });

@@ -36,7 +36,7 @@ const classes: Resource<UnstructuredObject> = {
   namespaced: true,
 };
 
-it('makes clusters of classes and templates in v1beta1, and is quiet then', async () => {
+it('a cluster of v1beta1 classes and templates is created, and then nothing is written', async () => {
   world = await createTopologyWorld();
   const { client, namespace } = world;
   const create = (resource: Resource<UnstructuredObject>, spec: JsonObject, name = 'old') =>

@@ -28,13 +28,13 @@ async function read(failure: Error): Promise<unknown> {
   return await readBlueprint(context, follower, cluster, clusterClass).catch((error: unknown) => error);
 }
 
-describe('a class whose template cannot be read', () => {
-  it('is read again at once where the API did not answer', async () => {
+describe('a ClusterClass whose template cannot be read', () => {
+  it('is retried at once when the API did not answer', async () => {
     const lost = new Error('read ECONNRESET');
     expect(await read(lost)).toBe(lost);
   });
 
-  it('is looked at later where the kind is not there, and says which field', async () => {
+  it('is retried later when the kind does not exist, naming the field', async () => {
     const unknown = new ContractError('there is no kind InfraTemplate', 'install it', { notInstalled: true });
     expect(await read(unknown)).toMatchObject({
       name: 'NotYet',

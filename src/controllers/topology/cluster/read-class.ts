@@ -1,8 +1,8 @@
 import { type ClusterClass, ClusterClasses, type TemplateReference } from '../../../api/index.ts';
 import { errorMessage, isNotFound, parseApiVersion, type UnstructuredObject } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
-import { ContractError, type Follower, isTrue, missingGrant } from '../../shared/index.ts';
-import { classReference, mayUseClass } from '../class-offer.ts';
+import { ContractError, type Follower, isTrue } from '../../shared/index.ts';
+import { classRefusal, mayUseClass } from '../class-offer.ts';
 import { classKeyOf, type TopologyCluster } from '../common.ts';
 import type { Blueprint, WorkerBlueprint } from '../desired/types.ts';
 
@@ -34,7 +34,7 @@ export async function readClass(context: ReconcileContext, cluster: TopologyClus
     }));
   // security: without permission, the existence of a class is not revealed
   if (!(await mayUseClass(client, cluster, found, signal))) {
-    throw new NotYet('ReconcileFailed', missingGrant(classReference(cluster)));
+    throw new NotYet('ReconcileFailed', classRefusal(cluster));
   }
   if (!found) {
     throw new NotYet(

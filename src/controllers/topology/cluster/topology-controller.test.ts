@@ -36,7 +36,7 @@ const names = async (resource: typeof FakeMachineTemplates): Promise<string[]> =
   (await world.list(resource)).map(({ metadata }) => metadata.name ?? '').filter((name) => name.startsWith('c1-'));
 
 describe('a topology', () => {
-  it('becomes a cluster, and is quiet then', async () => {
+  it('becomes a cluster, and then nothing is written', async () => {
     world = await createTopologyWorld();
     await createClass(world);
     await createTopologyCluster(world, 'c1');
@@ -56,7 +56,7 @@ describe('a topology', () => {
     expect(world.writes()).toBe(writes);
   });
 
-  it('rotates a template when a variable changes, rolls the machines and deletes the old template', async () => {
+  it('rotates a template when a variable changes, rolls machines and deletes the old template', async () => {
     world = await createTopologyWorld();
     await createClass(world);
     await createTopologyCluster(world, 'c1');
@@ -82,7 +82,7 @@ describe('a topology', () => {
     expect(await names(FakeConfigTemplates)).toHaveLength(1);
   });
 
-  it('leaks nothing when it is cut short between a new template and the switch to it', async () => {
+  it('leaks nothing when it is interrupted between a new template and the switch to it', async () => {
     const faults: NonNullable<Parameters<typeof createTopologyWorld>[0]>['faults'] = [];
     world = await createTopologyWorld({ faults });
     await createClass(world);
@@ -142,7 +142,7 @@ describe('a topology', () => {
     expect((await world.list(Machines)).map(({ spec }) => spec.version)).toEqual(['v1.34.1', 'v1.34.1', 'v1.34.1']);
   });
 
-  it('passes the minors between through the versions of its class, with all hooks on the way', async () => {
+  it('upgrades through the intermediate versions of its class, calling all hooks', async () => {
     const called: string[] = [];
     const note = <H extends BuiltInHookHandler['hook']>(hook: H): BuiltInHookHandler =>
       ({
@@ -191,7 +191,7 @@ describe('a topology', () => {
     expect((await world.list(Machines)).map(({ spec }) => spec.version)).toEqual(['v1.34.0', 'v1.34.0']);
   });
 
-  it('keeps the last good state where a patch does not apply, and says which', async () => {
+  it('keeps the last good state when a patch does not apply, and names the patch', async () => {
     world = await createTopologyWorld();
     await createClass(world);
     await createTopologyCluster(world, 'c1');
@@ -219,7 +219,7 @@ describe('a topology', () => {
     expect(await names(FakeMachineTemplates)).toHaveLength(1);
   });
 
-  it('deletes workers that leave the topology, with their health check and templates', async () => {
+  it('deletes removed workers with their health check and templates', async () => {
     world = await createTopologyWorld();
     await createClass(world);
     const healthCheck = { checks: { nodeStartupTimeoutSeconds: 900 } };
@@ -246,7 +246,7 @@ describe('a topology', () => {
     expect(await names(FakeConfigTemplates)).toHaveLength(1);
   });
 
-  it('asks before deletion, and deletes to zero', async () => {
+  it('calls a hook before deletion, and deletes everything', async () => {
     let agreed = false;
     world = await createTopologyWorld({
       hooks: [
@@ -273,7 +273,7 @@ describe('a topology', () => {
     expect(await world.list(FakeControlPlanes)).toEqual([]);
   });
 
-  it('waits for what is missing and says so', async () => {
+  it('waits for missing objects and reports them', async () => {
     world = await createTopologyWorld();
     await createTopologyCluster(world, 'c1');
     await world.until(async () => (await reconciled())?.reason === 'ReconcileFailed');

@@ -88,15 +88,15 @@ function desired(input: Input = {}) {
   );
 }
 
-describe('what a topology should consist of', () => {
-  it('has no spec where the template of the class has none', async () => {
+describe('the desired objects of a topology', () => {
+  it('have no spec when the class template has none', async () => {
     const { spec: _, ...empty } = template('BootTemplate', {});
     const { deployments } = await desired({ bootstrapTemplate: empty });
     expect(deployments[0]?.bootstrapTemplate.object).not.toHaveProperty('spec');
     expect(deployments[0]?.infrastructureTemplate.object).toHaveProperty('spec');
   });
 
-  it('is named the same at every look, belongs to the Cluster and says where it comes from', async () => {
+  it('have stable names, belong to the Cluster and name their template', async () => {
     const [first, second] = [await desired(), await desired()];
     expect(second).toEqual(first);
     const { infrastructureCluster, controlPlane, deployments } = first;
@@ -132,7 +132,7 @@ describe('what a topology should consist of', () => {
     });
   });
 
-  it('merges labels and annotations: the topology wins over the class', async () => {
+  it('have labels and annotations of class and topology, where the topology wins', async () => {
     const { controlPlane, deployments } = await desired({
       plane: { metadata: { labels: { a: 'class', b: 'class' } } },
       topology: { controlPlane: { metadata: { labels: { b: 'topology' }, annotations: { x: 'y' } } } },
@@ -148,7 +148,7 @@ describe('what a topology should consist of', () => {
     expect(deployments[0]?.object.spec.template.metadata?.annotations).toEqual({ a: 'class' });
   });
 
-  it('takes what workers say over what their class says, and keeps upgrade annotations to itself', async () => {
+  it('prefer settings of workers over those of their class, without upgrade annotations', async () => {
     const { deployments } = await desired({
       worker: {
         failureDomain: 'a',
@@ -184,7 +184,7 @@ describe('what a topology should consist of', () => {
     });
   });
 
-  it('sets fields of the control plane where its contract has them', async () => {
+  it('set control plane fields at the paths of its contract', async () => {
     const topology = { controlPlane: { replicas: 3, deletion: { nodeDrainTimeoutSeconds: 90 } } };
     const { controlPlane } = await desired({ topology, contract: 'v1beta1' });
     expect(controlPlane.object).toMatchObject({
@@ -196,7 +196,7 @@ describe('what a topology should consist of', () => {
     });
   });
 
-  it('leaves machines and replicas to a hosted control plane', async () => {
+  it('leave machines and replicas to a hosted control plane', async () => {
     const { controlPlane } = await desired({
       hosted: true,
       topology: { controlPlane: { healthCheck: { enabled: true } } },
@@ -205,7 +205,7 @@ describe('what a topology should consist of', () => {
     expect(controlPlane.healthCheck).toBeUndefined();
   });
 
-  it('has health checks as the topology says, else as the class does', async () => {
+  it('have health checks of the topology, or else of the class', async () => {
     const healthCheck = { checks: { nodeStartupTimeoutSeconds: 600 }, remediation: { maxInFlight: 1 } };
     const ofClass = await desired({
       worker: { healthCheck },
@@ -222,7 +222,7 @@ describe('what a topology should consist of', () => {
     expect(off.deployments[0]?.healthCheck).toBeUndefined();
   });
 
-  it('lets a variable that the class names decide over the replicas of the control plane', async () => {
+  it('take the control plane replicas from a variable that the class names', async () => {
     const annotations = { 'topology.capstan.dev/control-plane-replicas-variable': 'count' };
     const variables = [{ name: 'count', value: 5 }];
     const alone = await desired({ annotations, topology: { variables } });
@@ -233,7 +233,7 @@ describe('what a topology should consist of', () => {
     expect(both.notes).toEqual([expect.stringMatching(/replicas is 3, but variable "count" says 5/)]);
   });
 
-  it('names the workers whose class is not there', async () => {
+  it('are refused with the name of an unknown worker class', async () => {
     await expect(desired({ entry: { class: 'x' } })).rejects.toThrow(
       /machineDeployments\[md-0\]\.class: ClusterClass class has no class "x" of workers; it has: w/,
     );

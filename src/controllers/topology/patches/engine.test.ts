@@ -41,7 +41,7 @@ async function run(patches: ClassPatch[], on: PatchedTemplate = workers): Promis
 }
 
 describe('inline patches', () => {
-  it('take values from variables: those of the template win, builtin ones are put together', async () => {
+  it('take values from variables, where those of the template win over global and builtin ones', async () => {
     const object = await run([
       patch([
         { op: 'add', path: '/spec/size', valueFrom: { variable: 'size' } },
@@ -65,7 +65,7 @@ describe('inline patches', () => {
     });
   });
 
-  it('see what earlier ones made', async () => {
+  it('see the results of earlier patches', async () => {
     const object = await run([
       patch([{ op: 'add', path: '/spec/a', value: { b: 1 } }]),
       patch([{ op: 'replace', path: '/spec/a/b', value: 2 }], { name: 'q' }),
@@ -81,7 +81,7 @@ describe('inline patches', () => {
     ['"true"', false],
     ['yes please', false],
     ['{{ if .absent }}true{{ end }}', false],
-  ])('are applied where enabledIf %s is exactly true', async (enabledIf, applied) => {
+  ])('are applied only when enabledIf %s renders to true', async (enabledIf, applied) => {
     const object = await run([patch([{ op: 'add', path: '/spec/x', value: 1 }], { enabledIf })]);
     expect(object['spec']).toEqual(applied ? { list: ['a'], x: 1 } : { list: ['a'] });
   });
@@ -92,7 +92,7 @@ describe('inline patches', () => {
     [{ machineDeploymentClass: { names: ['*-big'] } }, true],
     [{ machineDeploymentClass: { names: ['worker'] } }, false],
     [{ controlPlane: true, infrastructureCluster: true }, false],
-  ])('choose templates by %j', async (matchResources, chosen) => {
+  ])('select templates by %j', async (matchResources, chosen) => {
     const object = await run([patch([{ op: 'add', path: '/spec/x', value: 1 }], {}, matchResources)]);
     expect('x' in (object['spec'] as JsonObject)).toBe(chosen);
   });
@@ -130,18 +130,18 @@ describe('inline patches', () => {
       /failed/,
     ],
     ['a template that is no YAML', { op: 'add', path: '/spec/x', valueFrom: { template: 'a: [' } }, /no YAML/],
-  ])('say %s', async (_, operation, message) => {
+  ])('report %s', async (_, operation, message) => {
     await expect(run([patch([operation])])).rejects.toThrow(message);
   });
 
-  it('change neither name nor owner of a template', async () => {
+  it('cannot change name or owner of a template', async () => {
     const operations: ClassJsonPatch[] = [{ op: 'replace', path: '/metadata/name', value: 'else' }];
     expect((await run([patch(operations)])).metadata).toEqual({ name: 't', namespace: 'n' });
   });
 });
 
-describe('names and paths', () => {
-  it('take one star', () => {
+describe('name patterns and paths of patches', () => {
+  it('match with one star', () => {
     expect(['*', 'a*', '*c', 'abc', 'b*', '*b'].map((pattern) => matchesName(pattern, 'abc'))).toEqual([
       true,
       true,
@@ -157,7 +157,7 @@ describe('names and paths', () => {
   });
 });
 
-describe('patches that cost too much together', () => {
+describe('patches that take too many steps together', () => {
   const busy: ClassJsonPatch = {
     op: 'add',
     path: '/spec/x',
@@ -166,7 +166,7 @@ describe('patches that cost too much together', () => {
   const costly = (count: number): ClassPatch[] =>
     Array.from({ length: count }, (_, i) => ({ ...patch([busy]), name: `p${i}` }));
 
-  it('are refused, and let others have their turn until then', async () => {
+  it('are refused, and do not block the process until then', async () => {
     await run(costly(5));
     let turns = 0;
     let isOver = false;
@@ -180,7 +180,7 @@ describe('patches that cost too much together', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('whatever makes them costly: large variables, many operations', async () => {
+  it('are refused for large variables and for many operations', async () => {
     const large = [{ name: 'text', value: 'a'.repeat(1_000_000) }];
     const many = Array.from({ length: 500 }, (_, i) => ({
       ...patch([{ op: 'add', path: '/spec/x', valueFrom: { template: '{{ len .text }}' } }]),

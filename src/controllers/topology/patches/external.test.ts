@@ -46,7 +46,7 @@ async function generated(given: PatchedTemplate, answer: (sent: JsonObject) => J
 }
 
 describe('patches of extensions', () => {
-  it('are applied to what the extension was sent, also to a template that is empty', async () => {
+  it('are applied to the object sent to the extension, even an empty template', async () => {
     const made = await generated(template({}), (sent) => [
       sent['spec'] === undefined
         ? { op: 'add', path: '/spec', value: { template: 1 } }
@@ -55,7 +55,7 @@ describe('patches of extensions', () => {
     expect(made).toMatchObject({ metadata: { name: 't' }, spec: { template: 1 } });
   });
 
-  it('add labels and annotations to a template that has none', async () => {
+  it('add labels and annotations to a template without any', async () => {
     const made = await generated(template({ spec: { a: 1 } }), () => [
       { op: 'add', path: '/metadata/labels', value: { l: '1' } },
       { op: 'add', path: '/metadata/annotations', value: { a: '1' } },

@@ -55,7 +55,7 @@ function edit<T extends KubeObject>(object: T, change: (draft: T) => void): T {
 }
 
 describe('the plan of an edit', () => {
-  test('of nothing is empty', async () => {
+  test('without changes is empty', async () => {
     const cluster = await built();
     expect(changesOf(await planOf(cluster))).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('the plan of an edit', () => {
     });
   });
 
-  test('of the version shows where it leads, and the steps', async () => {
+  test('of the version shows the target version and the steps', async () => {
     const cluster = await built();
     const plans = await planOf(
       edit(cluster, ({ spec }) => {
@@ -104,7 +104,7 @@ describe('the plan of an edit', () => {
     await expect(planOf(jump)).rejects.toThrow('one minor at a time');
   });
 
-  test('of workers creates and deletes', async () => {
+  test('of workers shows what is created and deleted', async () => {
     const cluster = await built();
     const plans = await planOf(
       edit(cluster, ({ spec }) => {
@@ -120,7 +120,7 @@ describe('the plan of an edit', () => {
     ]);
   });
 
-  test('of a class or of its template concerns all its clusters', async () => {
+  test('of a class or its template covers all its clusters', async () => {
     await built();
     await createTopologyCluster(world, 'two');
     await world.until(async () => (await world.list(MachineDeployments)).length === 2);

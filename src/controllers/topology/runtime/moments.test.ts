@@ -104,7 +104,7 @@ const diskIn = (request: JsonObject): JsonValue =>
   (request['variables'] as JsonObject[]).find(({ name }) => name === 'disk')?.['value'] ?? null;
 
 describe('the hooks of a cluster', () => {
-  test('are called at their moments, from creation to deletion', async () => {
+  test('are called at their moments from creation to deletion', async () => {
     await start();
     await createClass(world);
     await createTopologyCluster(world, 'c1');
@@ -147,7 +147,7 @@ describe('the hooks of a cluster', () => {
       'BeforeClusterDelete',
       () => world.client.delete(Clusters, { namespace: world.namespace, name: 'c1' }).then(() => {}),
     ],
-  ])('%s holds everything behind it up, and is seen on the Cluster', async (hook, act) => {
+  ])('%s blocks later steps, and is shown on the Cluster', async (hook, act) => {
     await start({ hooks: [hook] });
     server.answer(hook, { status: 'Success', retryAfterSeconds: 5, message: 'the auditor sleeps' });
     await createClass(world);
@@ -168,7 +168,7 @@ describe('the hooks of a cluster', () => {
     else await until(() => isBuilt(act ? 'v1.34.0' : 'v1.33.0'));
   });
 
-  test('the workers are upgraded when the last update in place is done, not when it begins', async () => {
+  test('AfterWorkersUpgrade is called when the last in-place update has finished', async () => {
     await start({ hooks: ['CanUpdateMachineSet', 'UpdateMachine', 'AfterWorkersUpgrade'] });
     await createClass(world);
     await createTopologyCluster(world, 'c1');
@@ -203,7 +203,7 @@ describe('the hooks of a cluster', () => {
     for (const machine of await machines()) expect(machine).toMatch(/ v1\.34\.0$/);
   });
 
-  test('patches, variables and plans of extensions make the cluster', async () => {
+  test('patches, variables and upgrade plans of extensions are used for the cluster', async () => {
     const hooks = ['DiscoverVariables', 'GeneratePatches', 'ValidateTopology', 'GenerateUpgradePlan'];
     await start({ hooks });
     const handler = (hook: string): string => `${extensionHooks[hook]}.moments-${extensions}`;
@@ -275,7 +275,7 @@ describe('the hooks of a cluster', () => {
     expect((await world.list(MachineDeployments))[0]?.spec.template.spec.infrastructureRef.name).toBe(name);
   });
 
-  test('a server that is down or answers nonsense stops what waits for it, and says so', async () => {
+  test('a server that is down or answers nonsense blocks later steps, and is reported', async () => {
     await start({ hooks: ['BeforeClusterUpgrade'] });
     await createClass(world);
     await createTopologyCluster(world, 'c1');

@@ -118,8 +118,8 @@ async function until(world: World, condition: () => boolean | Promise<boolean>, 
 
 const discoveredOf = ({ status }: ExtensionConfig) => status?.conditions?.find(({ type }) => type === 'Discovered');
 
-describe('discovery', () => {
-  test('lists every handler with its defaults, and deletes are forgotten', async () => {
+describe('discovery of runtime extensions', () => {
+  test('lists every handler with its defaults, and forgets deleted extensions', async () => {
     const { server, name, config, hooks, cluster } = await stage({
       server: { handlers: { UpdateMachine: { timeoutSeconds: 30, failurePolicy: 'Ignore' } } },
     });
@@ -143,7 +143,7 @@ describe('discovery', () => {
     expect(hooks.isListenedTo('BeforeClusterCreate', { metadata: { namespace: 'default', name: 'x' } })).toBe(false);
   });
 
-  test('a server that is down is named, and found once it is there; its handlers stay when it goes', async () => {
+  test('reports a server that is down, retries it, and keeps its handlers when it goes down later', async () => {
     const { server, world, config, hooks, cluster } = await stage({
       isDiscovered: false,
       clientConfig: (made) => ({ url: made.url, caBundle: made.caBundle }),
@@ -187,7 +187,7 @@ describe('discovery', () => {
     ],
     ['no JSON', { status: 200, text: '<html>' }, 'the answer is not JSON'],
     ['a redirect', { status: 302, text: 'go away' }, 'the server answered 302: go away'],
-  ])('an answer with %s is refused in words', async (_, answer, expected) => {
+  ])('refuses an answer with %s with a readable message', async (_, answer, expected) => {
     const { world, config } = await stage({
       isDiscovered: false,
       clientConfig: (server) => {
@@ -200,7 +200,7 @@ describe('discovery', () => {
     expect((await config()).status?.handlers ?? []).toEqual([]);
   });
 
-  test('a certificate of somebody else is not trusted', async () => {
+  test('refuses a server certificate of another authority', async () => {
     const other = await startExtensionServer();
     const { world, config, server } = await stage({
       isDiscovered: false,
@@ -212,7 +212,7 @@ describe('discovery', () => {
     expect(server.discoveries()).toBe(0);
   });
 
-  test.each(['127.0.0.1', 'localhost'])('a server at %s is not asked where the operator denies it', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('does not contact a server at %s when the operator denies it', async (host) => {
     const { world, config, server } = await stage({
       isDiscovered: false,
       clientConfig: (made) => ({ url: `https://${host}:${made.port}`, caBundle: made.caBundle }),
@@ -223,7 +223,7 @@ describe('discovery', () => {
     expect(server.discoveries()).toBe(0);
   });
 
-  test('the authority comes from the Secret that the annotation names, also when it changes', async () => {
+  test('reads the authority from the annotated Secret, also when it changes', async () => {
     const { world, server, config, name } = await stage({
       isDiscovered: false,
       annotations: { 'runtime.cluster.x-k8s.io/inject-ca-from-secret': 'default/hooks-tls' },
@@ -251,7 +251,7 @@ describe('discovery', () => {
     expect((await config()).spec.clientConfig.caBundle).toBe(server.caBundle);
   });
 
-  test('a server behind a Service is found, and must have a certificate for the name of the Service', async () => {
+  test('finds a server through its Service, and requires a certificate for the Service name', async () => {
     const { world, config, server, name } = await stage({
       isDiscovered: false,
       server: { names: ['hooks.default.svc'] },
@@ -287,7 +287,7 @@ describe('discovery', () => {
   });
 });
 
-describe('a call', () => {
+describe('calls of runtime extensions', () => {
   let on: Stage;
   const mine: (() => Promise<void>)[] = [];
   beforeAll(async () => {
@@ -299,7 +299,7 @@ describe('a call', () => {
   });
   const handler = (hook: HookName): string => `${extensionHooks[hook]}.${on.name}`;
 
-  test('every blocking hook reaches its handler in the form of the wire', async () => {
+  test('every blocking hook reaches its handler in the wire format', async () => {
     const { hooks, server, cluster } = on;
     const steps = [{ version: 'v1.33.0' }];
     const upgrade = {
@@ -356,7 +356,7 @@ describe('a call', () => {
     expect(upgradeSent).toMatchObject({ fromKubernetesVersion: 'v1.32.0', workersUpgrades: steps });
   });
 
-  test('questions are asked of one handler, with settings of the class over those of the extension', async () => {
+  test('questions go to one handler, with class settings over extension settings', async () => {
     const { hooks, server, cluster } = on;
     server.answer('GeneratePatches', {
       status: 'Success',
@@ -433,7 +433,7 @@ describe('a call', () => {
     expect((result as { message: string }).message).toContain(expected);
   });
 
-  test('who asks to wait is shown and not asked before', async () => {
+  test('a handler that asks to wait is shown and not called before that time', async () => {
     const { hooks, server, cluster, world } = on;
     server.answer('BeforeClusterCreate', {
       status: 'Success',
@@ -452,7 +452,7 @@ describe('a call', () => {
     expect(await ask()).toEqual({ status: 'go-on' });
   });
 
-  test('a handler that is not known, answers another hook or another namespace is refused', async () => {
+  test('a handler that is unknown, of another hook or of another namespace is refused', async () => {
     const { hooks, cluster } = on;
     const ask = (hook: 'ValidateTopology', name: string, subject = cluster) =>
       hooks.ask(hook, name, subject, { items: [] }, { signal });
@@ -466,7 +466,7 @@ describe('a call', () => {
   });
 });
 
-test('a handler that stalls is given up at its time, and its extension is left alone for a while', async () => {
+test('a stalled handler is aborted at its timeout, and its extension is not called for a while', async () => {
   const { hooks, server, cluster, world } = await stage({
     server: { handlers: { BeforeClusterDelete: { timeoutSeconds: 3 } } },
   });
@@ -485,7 +485,7 @@ test('a handler that stalls is given up at its time, and its extension is left a
   expect(await hooks.call('BeforeClusterDelete', cluster, { cluster }, signal)).toEqual({ status: 'go-on' });
 });
 
-test('a failure policy of Ignore is for servers that cannot be asked, not for those that say no', async () => {
+test('failure policy Ignore applies to unreachable servers, not to refusals', async () => {
   const { hooks, server, cluster } = await stage({
     server: { handlers: { BeforeClusterDelete: { failurePolicy: 'Ignore' } } },
   });
@@ -498,7 +498,7 @@ test('a failure policy of Ignore is for servers that cannot be asked, not for th
   expect(await ask()).toEqual({ status: 'go-on' });
 });
 
-test('labels of the namespace decide who is asked', async () => {
+test('extensions are called only when their namespace selector matches', async () => {
   const { hooks, world, cluster, name } = await stage({
     spec: { namespaceSelector: { matchLabels: { hooks: 'yes' } } },
   });

@@ -10,22 +10,22 @@ const question = (controlPlane: string, desired: string, workers?: string): Upgr
 });
 
 describe('the plan of an upgrade', () => {
-  it('is one step for one minor', () => {
+  it('has one step for one minor version', () => {
     const asked = question('v1.33.0', 'v1.34.1', 'v1.33.0');
     expect(completePlan(asked, oneMinorSteps(asked))).toEqual({ controlPlane: ['v1.34.1'], workers: ['v1.34.1'] });
   });
 
-  it('does not exist for two minors that no class lists', () => {
+  it('is refused for two minor versions that no class lists', () => {
     expect(() => oneMinorSteps(question('v1.32.0', 'v1.34.0'))).toThrow(/one minor at a time/);
   });
 
-  it('passes the newest of every minor between', () => {
+  it('includes the newest version of every minor between', () => {
     const listed = ['v1.30.0', 'v1.31.1', 'v1.31.9', 'v1.32.0', 'v1.32.5', 'v1.33.1', 'v1.33.2'];
     expect(listedSteps(listed, question('v1.30.0', 'v1.33.1'))).toEqual(['v1.31.9', 'v1.32.5', 'v1.33.1']);
     expect(listedSteps(listed, question('v1.31.1', 'v1.31.9'))).toEqual(['v1.31.9']);
   });
 
-  it('lets workers skip minors as far as they may', () => {
+  it('lets workers skip minor versions as far as allowed', () => {
     const steps = ['v1.31.0', 'v1.32.0', 'v1.33.0', 'v1.34.0'];
     expect(completePlan(question('v1.30.0', 'v1.34.0', 'v1.30.0'), steps).workers).toEqual(['v1.33.0', 'v1.34.0']);
     expect(completePlan(question('v1.30.0', 'v1.33.0', 'v1.30.0'), steps.slice(0, 3)).workers).toEqual(['v1.33.0']);
@@ -35,7 +35,7 @@ describe('the plan of an upgrade', () => {
     [['v1.32.0', 'v1.34.0'], /versions between them are missing/],
     [['v1.32.0', 'v1.31.0', 'v1.33.0', 'v1.34.0'], /not newer/],
     [['v1.32.0', 'v1.33.0'], /ends with v1\.33\.0 instead of v1\.34\.0/],
-  ])('of somebody else is refused: %j', (steps, message) => {
+  ])('from an extension is refused: %j', (steps, message) => {
     expect(() => completePlan(question('v1.31.0', 'v1.34.0'), steps)).toThrow(message);
   });
 });
@@ -82,8 +82,8 @@ function sequence(options: {
   return decideVersions({ draft, plan, plane, workers, hooks });
 }
 
-describe('versions that are given now', () => {
-  it('start with the control plane, while workers stay', async () => {
+describe('the versions given to control plane and workers', () => {
+  it('change for the control plane first, while workers stay', async () => {
     const { controlPlane, deployments, progress } = await sequence({
       plane: { version: 'v1.33.0' },
       workers: { a: {} },
@@ -97,7 +97,7 @@ describe('versions that are given now', () => {
     expect(deployments.get('a')).toBe('v1.33.0');
   });
 
-  it('go to workers one at a time, or as many as an annotation says', async () => {
+  it('change for one worker group at a time, or for as many as an annotation allows', async () => {
     const one = await sequence({ workers: { a: {}, b: {}, c: {} } });
     expect([...one.deployments.values()]).toEqual(['v1.34.0', 'v1.33.0', 'v1.33.0']);
     expect([...one.progress.pending]).toEqual(['c-b', 'c-c']);
@@ -108,7 +108,7 @@ describe('versions that are given now', () => {
     expect(next.deployments.get('b')).toBe('v1.33.0');
   });
 
-  it('leave out who is deferred, and all behind one who holds the sequence', async () => {
+  it('skip deferred worker groups, and all behind one that holds the sequence', async () => {
     const topology = [
       worker('a', { 'topology.cluster.x-k8s.io/defer-upgrade': '' }),
       worker('b'),
@@ -125,7 +125,7 @@ describe('versions that are given now', () => {
     expect([...progress.deferred]).toEqual(['c-a', 'c-c', 'c-d']);
   });
 
-  it('wait for a hook, or an annotation that holds the upgrade', async () => {
+  it('wait for a hook or for an annotation that blocks the upgrade', async () => {
     const plane = { version: 'v1.33.0' };
     const held = await sequence({ plane, workers: { a: {} }, blocked: 'BeforeClusterUpgrade' });
     expect(held.controlPlane).toBe('v1.33.0');

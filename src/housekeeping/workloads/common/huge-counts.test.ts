@@ -79,8 +79,8 @@ const owners: [string, Resource<never>, KubeObject, Record<string, number>][] = 
 const living = async (): Promise<number> =>
   (await world.pods(labels)).filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
 
-describe('somebody who asks for two thousand million Pods', () => {
-  it.each(owners)('by a %s holds up nobody and can take it back', async (_kind, resource, owner, back) => {
+describe('a request for two thousand million Pods', () => {
+  it.each(owners)('in a %s holds up nobody else and can be taken back', async (_kind, resource, owner, back) => {
     const counts = await world.watchCounts();
     const mostAtOnce = (): number => counts().most;
     await world.create(resource, owner);
@@ -95,7 +95,7 @@ describe('somebody who asks for two thousand million Pods', () => {
     await world.until(async () => (await world.pods(labels)).length === 0);
   });
 
-  it('has as many as may wait for a node, and reads why', async () => {
+  it('gets as many Pods as may wait for a node and says why there are no more', async () => {
     await world.create(ReplicaSets, replicaSet('huge', most));
     await world.until(async () => (await world.get(ReplicaSets, 'huge')).status?.replicas === maxWaitingPods);
     expect((await world.get(ReplicaSets, 'huge')).status?.conditions).toMatchObject([
@@ -105,7 +105,7 @@ describe('somebody who asks for two thousand million Pods', () => {
     expect(await living()).toBe(maxWaitingPods);
   });
 
-  it('may say that as many have ended', async () => {
+  it('accepts a status that says as many have ended', async () => {
     await world.create(Jobs, job({ completions: most, parallelism: 2, completionMode: 'Indexed' }));
     await world.until(async () => (await living()) === 2);
     await world.patchStatus(Jobs, 'huge', { completedIndexes: `0-${most - 2}` });
@@ -115,7 +115,7 @@ describe('somebody who asks for two thousand million Pods', () => {
 });
 
 describe('a set of indexes', () => {
-  it('costs what its text costs', () => {
+  it('takes memory in proportion to its text', () => {
     const set = IndexSet.parse(`0-5,7-${most}`, most);
     expect(set.size).toBe(most - 1);
     expect(set.firstOutside(0)).toBe(6);
@@ -125,7 +125,7 @@ describe('a set of indexes', () => {
     expect(set.toString()).toBe(`0-${most - 1}`);
   });
 
-  it('leaves out what is no number', () => {
+  it('leaves out what is not a number', () => {
     expect(IndexSet.parse('x,1-,3-2,,-1,4', 10).toString()).toBe('4');
   });
 });

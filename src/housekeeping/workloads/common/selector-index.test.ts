@@ -28,7 +28,7 @@ function names(
     .sort();
 }
 
-test('finds all whose selector the labels fulfil, whatever the order of keys', () => {
+test('finds every selector that the labels fulfil, whatever the order of keys', () => {
   const { names } = listerOf(
     service('a', 'one', { app: 'x' }),
     service('a', 'two', { tier: 'db', app: 'x' }),
@@ -43,7 +43,7 @@ test('finds all whose selector the labels fulfil, whatever the order of keys', (
   expect(names('a')).toEqual(['everything']);
 });
 
-test('labels that look like parts of others are not confused', () => {
+test('does not confuse labels that look like parts of others', () => {
   const { names } = listerOf(service('a', 'one', { 'a,b': 'c' }), service('a', 'two', { a: 'x","b' }));
   expect(names('a', { a: 'x', b: 'c' })).toEqual([]);
   expect(names('a', { constructor: 'c' })).toEqual([]);

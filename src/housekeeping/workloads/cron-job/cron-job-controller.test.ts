@@ -49,7 +49,7 @@ describe('a CronJob', () => {
     ['Allow', 3],
     ['Forbid', 1],
     ['Replace', 1],
-  ])('that says %s has %i Jobs at a time', async (concurrencyPolicy, expected) => {
+  ])('with the policy %s has %i Jobs at a time', async (concurrencyPolicy, expected) => {
     world.fate = () => 'running';
     const start = world.clock.now();
     await world.create(CronJobs, cronJob({ concurrencyPolicy }));
@@ -64,7 +64,7 @@ describe('a CronJob', () => {
     expect((await names()).includes(first)).toBe(concurrencyPolicy !== 'Replace');
   });
 
-  it('makes one Job for all the times it missed, and none when the last is too long ago', async () => {
+  it('makes one Job for all missed times, and none when the last one is too long ago', async () => {
     await world.create(CronJobs, cronJob({ suspend: true }));
     await world.clock.advance(62 * 60_000);
     await world.patch(CronJobs, 'cron', { spec: { suspend: false } });

@@ -36,7 +36,7 @@ async function isSettled(): Promise<boolean> {
 }
 
 describe('a DaemonSet', () => {
-  it('has a Pod on every node that fits, and follows nodes and their taints', async () => {
+  it('runs a Pod on every node that fits and follows nodes and their taints', async () => {
     await world.addNode('node-2');
     await world.addNode('tainted', { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] });
     await world.create(DaemonSets, daemonSet());
@@ -53,7 +53,7 @@ describe('a DaemonSet', () => {
     await world.until(async () => (await nodesWithPod()).join() === 'node-1,node-3');
   });
 
-  it('leaves a Pod where it is when its node only stops taking new ones', async () => {
+  it('leaves a Pod on a node that only stops taking new ones', async () => {
     await world.create(DaemonSets, daemonSet());
     await world.until(isSettled);
     await world.patch(Nodes, 'node-1', { spec: { taints: [{ key: 'full', effect: 'NoSchedule' }] } });
@@ -75,7 +75,7 @@ describe('a DaemonSet', () => {
     expect(new Set(await images())).toEqual(new Set(['agent:2']));
   });
 
-  it('makes the new Pod before the old one goes when it may surge', async () => {
+  it('makes the new Pod before the old one goes when surge is allowed', async () => {
     await world.addNode('node-2');
     const rollingUpdate = { maxUnavailable: 0, maxSurge: 1 };
     await world.create(DaemonSets, daemonSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } }));
@@ -87,7 +87,7 @@ describe('a DaemonSet', () => {
     expect(await images()).toEqual(['agent:2', 'agent:2']);
   });
 
-  it('waits for its user when told so', async () => {
+  it('waits for the user to delete Pods when its strategy says so', async () => {
     await world.create(DaemonSets, daemonSet({ updateStrategy: { type: 'OnDelete' } }));
     await world.until(isSettled);
     await setImage('agent:2');
@@ -98,7 +98,7 @@ describe('a DaemonSet', () => {
     expect(await images()).toEqual(['agent:2']);
   });
 
-  it('replaces Pods that failed, more and more patiently', async () => {
+  it('replaces failed Pods with growing pauses', async () => {
     world.fate = () => 'failed';
     await world.create(DaemonSets, daemonSet());
     const seen = new Set<string>();

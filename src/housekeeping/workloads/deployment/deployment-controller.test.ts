@@ -48,7 +48,7 @@ async function isComplete(): Promise<boolean> {
 }
 
 describe('a Deployment', () => {
-  it('gets a ReplicaSet and Pods as upstream would make them, and says so', async () => {
+  it('gets a ReplicaSet and Pods as upstream would make them, and reports it in its status', async () => {
     await world.create(Deployments, deployment());
     await world.until(isComplete);
     const [set] = await sets();
@@ -95,7 +95,7 @@ describe('a Deployment', () => {
     expect((await world.pods()).map(({ spec }) => spec.containers[0]!.image)).toEqual(['app:2', 'app:2', 'app:2']);
   });
 
-  it('goes back to an old ReplicaSet when its template comes back, under a new number', async () => {
+  it('returns to an old ReplicaSet under a new number when its template comes back', async () => {
     await world.create(Deployments, deployment());
     await world.until(isComplete);
     const [first] = await sets();
@@ -112,7 +112,7 @@ describe('a Deployment', () => {
     expect(await sizes()).toEqual([0, 3]);
   });
 
-  it('keeps no more old ReplicaSets than it wants', async () => {
+  it('keeps no more old ReplicaSets than its history limit', async () => {
     await world.create(Deployments, deployment({ revisionHistoryLimit: 1 }));
     await world.until(isComplete);
     for (const image of ['app:2', 'app:3', 'app:4']) {
@@ -122,7 +122,7 @@ describe('a Deployment', () => {
     expect((await sets()).map(({ metadata }) => metadata.annotations![revision])).toEqual(['3', '4']);
   });
 
-  it('makes new Pods only when the last old one has gone when it is recreated', async () => {
+  it('makes new Pods only after the last old one has gone with the Recreate strategy', async () => {
     await world.create(Deployments, deployment({ strategy: { type: 'Recreate' } }));
     await world.until(isComplete);
     world.mayEnd = () => false;
@@ -138,7 +138,7 @@ describe('a Deployment', () => {
     expect((await world.pods()).map(({ spec }) => spec.containers[0]!.image)).toEqual(['app:2', 'app:2', 'app:2']);
   });
 
-  it('says when a rollout is stuck, and recovers', async () => {
+  it('reports a stuck rollout and recovers', async () => {
     await world.create(Deployments, deployment({ progressDeadlineSeconds: 60 }));
     await world.until(isComplete);
     world.fate = ({ spec }) => (spec.containers[0]!.image === 'app:1' ? 'ready' : 'crashing');
@@ -152,7 +152,7 @@ describe('a Deployment', () => {
     expect(await sizes()).toEqual([0, 3]);
   });
 
-  it('rests while it is paused, but scales', async () => {
+  it('does not roll out while it is paused, but scales', async () => {
     await world.create(Deployments, deployment());
     await world.until(isComplete);
     await world.patch(Deployments, 'web', { spec: { paused: true, replicas: 5 } });
@@ -165,7 +165,7 @@ describe('a Deployment', () => {
     expect(await sizes()).toEqual([0, 5]);
   });
 
-  it('shares a change of scale in the middle of a rollout', async () => {
+  it('shares a change of scale among ReplicaSets in the middle of a rollout', async () => {
     const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 };
     await world.create(Deployments, deployment({ replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate } }));
     await world.until(isComplete);
@@ -186,7 +186,7 @@ describe('a Deployment', () => {
     expect(world.clock.now() - began).toBeGreaterThanOrEqual(29_000);
   });
 
-  it('takes in Pods and a ReplicaSet that were left behind', async () => {
+  it('adopts Pods and a ReplicaSet that were left behind', async () => {
     await world.create(Deployments, deployment());
     await world.until(isComplete);
     const before = (await world.pods()).map(({ metadata }) => metadata.uid);
@@ -202,7 +202,7 @@ describe('a Deployment', () => {
     expect(await sets()).toHaveLength(1);
   });
 
-  it('tells why no Pod can be made', async () => {
+  it('says why no Pod can be made', async () => {
     await world.create(ResourceQuotas, {
       apiVersion: 'v1',
       kind: 'ResourceQuota',

@@ -32,13 +32,13 @@ describe('the limits of a rollout', () => {
     [0, 20, 10, { maxSurge: 0, maxUnavailable: 10 }],
     ['100%', 0, 4, { maxSurge: 4, maxUnavailable: 0 }],
     [1, 1, 0, { maxSurge: 0, maxUnavailable: 0 }],
-  ])('surge %s and unavailable %s of %i', (surge, unavailable, replicas, limits) => {
+  ])('with surge %s and unavailable %s of %i', (surge, unavailable, replicas, limits) => {
     expect(rolloutLimits(deploymentOf(replicas, surge, unavailable))).toEqual(limits);
   });
 });
 
 describe('a rolling update', () => {
-  it('keeps its limits at every step, in whatever order Pods become available, and comes to its end', () => {
+  it('keeps its limits at every step, in whatever order Pods become available, and finishes', () => {
     const amount = fc.oneof(
       fc.nat(5),
       fc.integer({ min: 0, max: 100 }).map((share) => `${share}%`),

@@ -46,7 +46,7 @@ describe('a PodDisruptionBudget', () => {
     ['minAvailable: 3', { minAvailable: 3 }, { desiredHealthy: 3, disruptionsAllowed: 1, expectedPods: 4 }],
     ['minAvailable: 60%', { minAvailable: '60%' }, { desiredHealthy: 3, disruptionsAllowed: 1, expectedPods: 4 }],
     ['minAvailable: 100%', { minAvailable: '100%' }, { desiredHealthy: 4, disruptionsAllowed: 0, expectedPods: 4 }],
-  ])('%s', async (_, spec, expected) => {
+  ])('computes its status for %s', async (_, spec, expected) => {
     await begin(spec);
     expect(await status()).toMatchObject({ ...expected, currentHealthy: 4, observedGeneration: 1 });
     const reason = expected.disruptionsAllowed > 0 ? 'SufficientPods' : 'InsufficientPods';
@@ -54,7 +54,7 @@ describe('a PodDisruptionBudget', () => {
     expect(await world.writesAtRest()).toBe(0);
   });
 
-  it('is held against evictions, and recovers when the Pods are back', async () => {
+  it('limits evictions and recovers when the Pods are back', async () => {
     await begin({ maxUnavailable: 1 });
     world.fate = ({ metadata }) => (metadata.annotations?.['look'] ? 'ready' : 'running');
     await world.redecide();
@@ -74,7 +74,7 @@ describe('a PodDisruptionBudget', () => {
     ['AlwaysAllow', { maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow' }, true],
     ['its default, while others are too few', { maxUnavailable: 0 }, false],
     ['its default, while the others are enough', { minAvailable: 3 }, true],
-  ])('lets a Pod that is not ready be evicted with %s: %#', async (_, spec, isAllowed) => {
+  ])('decides about evicting an unready Pod with %s: %#', async (_, spec, isAllowed) => {
     await begin(spec);
     const [broken] = await world.pods();
     const name = broken!.metadata.name!;
@@ -88,7 +88,7 @@ describe('a PodDisruptionBudget', () => {
     expect(isTooManyRequests(refused)).toBe(!isAllowed);
   });
 
-  it('trusts an eviction that never began no longer than two minutes', async () => {
+  it('trusts an eviction that never began for no longer than two minutes', async () => {
     await begin({ maxUnavailable: 2 });
     const [pod] = await world.pods();
     const disruptedPods = { [pod!.metadata.name!]: '2026-01-01T00:00:00Z' };

@@ -40,8 +40,8 @@ const readyNames = async (): Promise<(string | undefined)[]> =>
     (slice.endpoints ?? []).filter(({ conditions }) => conditions?.ready).map(({ targetRef }) => targetRef?.name),
   );
 
-describe('the addresses behind a Service', () => {
-  it('are there from the first moment, also when there are none', async () => {
+describe('endpoints of a Service', () => {
+  it('exist from the first moment, even without addresses', async () => {
     await world.create(Services, service());
     await world.until(async () => (await slices()).length === 1);
     expect((await slices())[0]).toMatchObject({
@@ -99,7 +99,7 @@ describe('the addresses behind a Service', () => {
     await world.until(async () => ((await slices())[0]?.endpoints ?? []).length === 1);
   });
 
-  it('of a headless Service that publishes all count before they are ready, under their names', async () => {
+  it('of a headless Service that publishes all include unready Pods under their names', async () => {
     world.fate = () => 'running';
     await world.create(Services, service({ clusterIP: 'None', publishNotReadyAddresses: true }));
     await world.create(Pods, pod('web-0', { hostname: 'web-0', subdomain: 'web' }));
@@ -113,7 +113,7 @@ describe('the addresses behind a Service', () => {
     expect((await endpoints()).subsets![0]!.addresses).toMatchObject([{ hostname: 'web-0' }]);
   });
 
-  it('are apart where the same port has different numbers', async () => {
+  it('are separate where the same port has different numbers', async () => {
     await world.create(Services, service());
     await world.create(Pods, pod('a', {}, 8080));
     await world.create(Pods, pod('b', {}, 9090));
@@ -122,7 +122,7 @@ describe('the addresses behind a Service', () => {
     expect((await endpoints()).subsets).toHaveLength(2);
   });
 
-  it('follow selector, labels and ports of the Service, and go with it', async () => {
+  it('follow selector, labels and ports of the Service and are deleted with it', async () => {
     await world.create(Services, service());
     await world.create(Pods, pod('a'));
     await world.until(async () => (await readyNames()).length === 1);
@@ -137,7 +137,7 @@ describe('the addresses behind a Service', () => {
     );
   });
 
-  it('are left alone where somebody else keeps them', async () => {
+  it('are left alone when somebody else keeps them', async () => {
     const { selector: _none, ...spec } = service().spec;
     await world.create(Services, { ...service(), spec });
     await world.create(EndpointsResource, {
@@ -151,7 +151,7 @@ describe('the addresses behind a Service', () => {
     expect(await slices()).toEqual([]);
   });
 
-  it('fill slice after slice', async () => {
+  it('fill one slice after another', async () => {
     for (let index = 0; index < 102; index++) await world.create(Pods, pod(`p${index}`, { nodeName: 'node-1' }));
     await world.create(Services, service());
     await world.until(async () => (await readyNames()).length === 102);
@@ -216,7 +216,7 @@ describe('Endpoints that a user wrote', () => {
     );
   });
 
-  it('are not mirrored without a Service, or when marked so', async () => {
+  it('are not mirrored without a Service or when they are marked so', async () => {
     await world.create(
       EndpointsResource,
       own([{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 1, protocol: 'TCP' }] }]),

@@ -60,7 +60,7 @@ describe('a Job', () => {
     expect((await get()).status).toMatchObject({ succeeded: 2 });
   });
 
-  it('is over when the rule of its success policy is met, and its other Pods go', async () => {
+  it('ends when a rule of its success policy is met, and its other Pods go', async () => {
     const indexOf = ({ metadata }: Pod): string => metadata.labels!['batch.kubernetes.io/job-completion-index']!;
     world.fate = (pod) => (indexOf(pod) === '1' ? 'succeeded' : 'ready');
     const rules = [
@@ -108,7 +108,7 @@ describe('a Job', () => {
     await expect(refused).rejects.toThrow(message);
   });
 
-  it('lets its Pods go when they lose it, and takes hold of those it adopts', async () => {
+  it('adopts its Pods again when they lose it and releases them when it is deleted with Orphan', async () => {
     await world.create(Jobs, job({ parallelism: 1, completions: 1 }));
     await world.until(async () => (await get()).status?.ready === 1);
     const [name] = (await world.pods()).map(({ metadata }) => metadata.name!);
@@ -144,7 +144,7 @@ describe('a Job', () => {
       (await world.pods()).filter((pod) => numberOf(pod) === index).map(({ metadata }) => metadata.annotations![mark]);
     const indexed = { completionMode: 'Indexed', completions: 4, parallelism: 2, backoffLimitPerIndex: 1 };
 
-    it('goes through all indexes though some fail, and counts the failures of each on its Pods', async () => {
+    it('goes through all indexes though some fail and counts the failures of each on its Pods', async () => {
       world.fate = (pod) => (numberOf(pod) % 2 === 0 ? 'failed' : 'succeeded');
       await world.create(Jobs, job(indexed));
       await world.until(isOver);
@@ -162,7 +162,7 @@ describe('a Job', () => {
       expect((await counts(1, countMark)).sort()).toEqual(['0']);
     });
 
-    it('holds a Pod that failed until the next one knows how often its index has', async () => {
+    it('holds a failed Pod until its successor carries the failure count of its index', async () => {
       world.fate = () => 'failed';
       await world.create(Jobs, job({ ...indexed, completions: 1 }));
       await world.until(async () => (await world.pods()).some(({ status }) => status?.phase === 'Failed'));
@@ -187,7 +187,7 @@ describe('a Job', () => {
       expect((await get()).status).toMatchObject({ failed: 2, failedIndexes: '0,1' });
     });
 
-    it('counts the Pods it held when it is over for another reason', async () => {
+    it('counts the Pods it held when it ends for another reason', async () => {
       world.fate = () => 'failed';
       await world.create(Jobs, job({ ...indexed, completions: 2, backoffLimit: 1, backoffLimitPerIndex: 5 }));
       await world.until(isOver);
@@ -195,7 +195,7 @@ describe('a Job', () => {
       expect((await get()).status).toMatchObject({ failed: 2, uncountedTerminatedPods: {} });
     });
 
-    it('gives up an index at once when its policy says so, and does not count what it ignores', async () => {
+    it('gives up an index at once when its policy says so and does not count ignored failures', async () => {
       let ignored = 0;
       world.fate = (pod) => (numberOf(pod) === 1 ? 'succeeded' : 'failed');
       const failIndex = { action: 'FailIndex', onExitCodes: { operator: 'In', values: [1] } };
@@ -218,14 +218,14 @@ describe('a Job', () => {
     });
   });
 
-  it('ends when its time is up, and its Pods with it', async () => {
+  it('ends with its Pods when its deadline has passed', async () => {
     await world.create(Jobs, job({ activeDeadlineSeconds: 60, parallelism: 2, completions: 2 }));
     await world.until(isOver);
     expect(await condition('Failed')).toMatchObject({ reason: 'DeadlineExceeded' });
     expect((await world.pods()).filter(({ status }) => status?.phase === 'Running')).toEqual([]);
   });
 
-  it('rests while it is suspended', async () => {
+  it('runs no Pods while it is suspended', async () => {
     world.fate = ({ metadata }) => (metadata.annotations?.['look'] ? 'succeeded' : 'running');
     await world.create(Jobs, job({ suspend: true }));
     await world.until(async () => (await condition('Suspended'))?.status === 'True');
@@ -242,7 +242,7 @@ describe('a Job', () => {
     expect(await condition('Complete')).toMatchObject({ status: 'True' });
   });
 
-  it('is removed when it was kept for long enough', async () => {
+  it('is deleted when its time to live after the end is over', async () => {
     world.fate = () => 'succeeded';
     await world.create(Jobs, job({ ttlSecondsAfterFinished: 100 }));
     await world.until(isOver);
@@ -252,7 +252,7 @@ describe('a Job', () => {
     await world.until(async () => (await world.pods()).length === 0);
   });
 
-  it('does what its policy says about failures', async () => {
+  it('follows its policy for Pod failures', async () => {
     world.fate = () => 'failed';
     const rules = [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1] } }];
     await world.create(Jobs, job({ podFailurePolicy: { rules } }));
@@ -276,7 +276,7 @@ describe('a Job', () => {
     expect((await world.pods()).map(({ spec }) => spec.hostname).sort()).toEqual(['job-0', 'job-1', 'job-2', 'job-3']);
   });
 
-  it('takes its Pods with it when it goes', async () => {
+  it('takes its Pods with it when it is deleted', async () => {
     await world.create(Jobs, job({ parallelism: 2, completions: 2 }));
     await world.until(async () => (await world.pods()).length === 2);
     await world.remove(Jobs, 'job');
@@ -291,7 +291,7 @@ describe('indexes', () => {
     [[0, 1], '0,1'],
     [[0, 1, 2], '0-2'],
     [[0, 2, 3, 4, 7, 8], '0,2-4,7,8'],
-  ])('%j are written %j', (indexes, text) => {
+  ])('%j are written as %j', (indexes, text) => {
     const made = new IndexSet();
     for (const index of [...indexes].reverse()) made.add(index);
     expect(made.toString()).toBe(text);

@@ -20,7 +20,7 @@ const taint = (effect: string): Promise<unknown> =>
   world.patch(Nodes, 'node-1', { spec: { taints: [{ key: 'broken', effect, timeAdded: '2026-01-01T00:00:00Z' }] } });
 
 describe('a Pod', () => {
-  it('goes some time after its node is gone, also when no kubelet says that it has ended', async () => {
+  it('is deleted some time after its node is gone, even if no kubelet says that it has ended', async () => {
     world.mayEnd = () => false;
     await create();
     await world.client.delete(Nodes, { name: 'node-1' });
@@ -36,7 +36,7 @@ describe('a Pod', () => {
       [{ key: 'broken', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 120 }],
       120_000,
     ],
-  ])('leaves a node that sends Pods away: %s', async (_, tolerations, afterMs) => {
+  ])('leaves a node that evicts Pods: %s', async (_, tolerations, afterMs) => {
     await create({ tolerations });
     const began = Date.UTC(2026, 0, 1);
     await taint('NoExecute');
@@ -58,7 +58,7 @@ describe('a Pod', () => {
       { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' },
       'Running',
     ],
-  ])('says that it was disrupted when %s', async (_, disrupt, condition, phase) => {
+  ])('reports that it was disrupted when %s', async (_, disrupt, condition, phase) => {
     world.mayEnd = () => false;
     await create({ tolerations: [] });
     await world.until(async () => (await world.get(Pods, 'p')).status?.phase === 'Running');

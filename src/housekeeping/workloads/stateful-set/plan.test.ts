@@ -32,7 +32,7 @@ const podOf = (ordinal: number, revision: string, isReady: boolean, waiting?: st
 const namesOf = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.name!);
 
 describe('the next step of a StatefulSet', () => {
-  it('is the first Pod that is missing', () => {
+  it('makes the first missing Pod', () => {
     const plan = planMembers(setOf({ replicas: 3 }), [podOf(0, 'r2', true), podOf(2, 'r2', true)], revisions, now);
     expect(plan.create).toEqual([{ ordinal: 1, revision: 'r2' }]);
   });
@@ -46,7 +46,7 @@ describe('the next step of a StatefulSet', () => {
     expect(planMembers(set, current, revisions, now).remove).toEqual([]);
   });
 
-  it('takes as many at once as may be unavailable', () => {
+  it('takes down as many Pods at once as may be unavailable', () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } };
     const pods = [0, 1, 2, 3].map((ordinal) => podOf(ordinal, 'r1', true));
     expect(namesOf(planMembers(setOf({ replicas: 4, updateStrategy }), pods, revisions, now).remove)).toEqual([
@@ -55,7 +55,7 @@ describe('the next step of a StatefulSet', () => {
     ]);
   });
 
-  it('never takes a Pod that serves while another does not, and ends with all of them updated', () => {
+  it('never takes a serving Pod while another does not serve, and ends with all updated', () => {
     const member = fc.record({ isUpdated: fc.boolean(), isReady: fc.boolean() });
     const policy = fc.constantFrom('OrderedReady', 'Parallel');
     fc.assert(

@@ -107,7 +107,7 @@ describe('a StatefulSet', () => {
     await world.until(async () => (await names()).length === 3);
   });
 
-  it('takes Pods away from the last to the first and keeps their claims', async () => {
+  it('removes Pods from the last to the first and keeps their claims', async () => {
     await world.create(StatefulSets, statefulSet({ volumeClaimTemplates: claimTemplates }));
     await world.until(isSettled);
     world.mayEnd = ({ metadata }) => metadata.name !== 'db-2';
@@ -127,22 +127,25 @@ describe('a StatefulSet', () => {
     ['Retain', 'Delete', ['data-db-0', 'data-db-1'], ['data-db-0', 'data-db-1']],
     ['Delete', 'Delete', ['data-db-0', 'data-db-1'], []],
     ['Retain', 'Retain', ['data-db-0', 'data-db-1', 'data-db-2'], ['data-db-0', 'data-db-1', 'data-db-2']],
-  ])('lets claims go as told: %s with the set, %s with a Pod', async (whenDeleted, whenScaled, scaled, deleted) => {
-    const persistentVolumeClaimRetentionPolicy = { whenDeleted, whenScaled };
-    await world.create(
-      StatefulSets,
-      statefulSet({ volumeClaimTemplates: claimTemplates, persistentVolumeClaimRetentionPolicy }),
-    );
-    await world.until(isSettled);
-    await world.patch(StatefulSets, 'db', { spec: { replicas: 2 } });
-    await world.until(async () => (await isSettled()) && (await claims()).length === scaled.length);
-    await world.clock.advance(2_000);
-    expect(await claims()).toEqual(scaled);
-    await world.remove(StatefulSets, 'db');
-    await world.until(async () => (await names()).length === 0 && (await claims()).length <= deleted.length);
-    await world.clock.advance(2_000);
-    expect(await claims()).toEqual(deleted);
-  });
+  ])(
+    'follows its retention policy for claims: %s with the set, %s with a Pod',
+    async (whenDeleted, whenScaled, scaled, deleted) => {
+      const persistentVolumeClaimRetentionPolicy = { whenDeleted, whenScaled };
+      await world.create(
+        StatefulSets,
+        statefulSet({ volumeClaimTemplates: claimTemplates, persistentVolumeClaimRetentionPolicy }),
+      );
+      await world.until(isSettled);
+      await world.patch(StatefulSets, 'db', { spec: { replicas: 2 } });
+      await world.until(async () => (await isSettled()) && (await claims()).length === scaled.length);
+      await world.clock.advance(2_000);
+      expect(await claims()).toEqual(scaled);
+      await world.remove(StatefulSets, 'db');
+      await world.until(async () => (await names()).length === 0 && (await claims()).length <= deleted.length);
+      await world.clock.advance(2_000);
+      expect(await claims()).toEqual(deleted);
+    },
+  );
 
   it('updates from the last to the first, one at a time, and tells the revisions apart', async () => {
     await world.create(StatefulSets, statefulSet());
@@ -163,7 +166,7 @@ describe('a StatefulSet', () => {
     expect((await get()).status!.currentRevision).toBe(status!.updateRevision);
   });
 
-  it('updates only from the partition on, and makes lost Pods below it anew as they were', async () => {
+  it('updates only from the partition on and recreates lost Pods below it as they were', async () => {
     await world.create(
       StatefulSets,
       statefulSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } }),
@@ -178,7 +181,7 @@ describe('a StatefulSet', () => {
     expect(await images()).toEqual(['app:1', 'app:1', 'app:2']);
   });
 
-  it('leaves the update to its user when told so', async () => {
+  it('leaves the update to its user with OnDelete', async () => {
     await world.create(StatefulSets, statefulSet({ updateStrategy: { type: 'OnDelete' } }));
     await world.until(isSettled);
     await setImage('app:2');
@@ -189,7 +192,7 @@ describe('a StatefulSet', () => {
     expect(await images()).toEqual(['app:1', 'app:2', 'app:1']);
   });
 
-  it('gets over a template that cannot work without help', async () => {
+  it('recovers without help from a template that cannot work once it is replaced', async () => {
     await world.create(StatefulSets, statefulSet());
     await world.until(isSettled);
     world.fate = ({ spec }) => (spec.containers[0]!.image === 'app:broken' ? 'crashing' : 'ready');
@@ -211,7 +214,7 @@ describe('a StatefulSet', () => {
     expect(counts()).toEqual({ most: 3, fewestReady: 2 });
   });
 
-  it('replaces Pods that ended, and waits for those that must stay ready for a while', async () => {
+  it('replaces Pods that ended and waits for those that must stay ready for a while', async () => {
     await world.create(StatefulSets, statefulSet({ minReadySeconds: 10, replicas: 2 }));
     const began = world.clock.now();
     await world.until(async () => (await get()).status?.availableReplicas === 2);
@@ -224,7 +227,7 @@ describe('a StatefulSet', () => {
     });
   });
 
-  it('numbers a revision anew when its template comes back, and forgets the oldest', async () => {
+  it('renumbers a revision when its template comes back and forgets the oldest', async () => {
     await world.create(StatefulSets, statefulSet({ replicas: 1, revisionHistoryLimit: 1 }));
     await world.until(isSettled);
     for (const image of ['app:2', 'app:3', 'app:2']) {
@@ -236,7 +239,7 @@ describe('a StatefulSet', () => {
     expect(numbers).toEqual([3, 4]);
   });
 
-  it('counts from where it is told to', async () => {
+  it('counts ordinals from the configured start', async () => {
     await world.create(StatefulSets, statefulSet({ replicas: 2, ordinals: { start: 5 } }));
     await world.until(isSettled);
     expect(await names()).toEqual(['db-5', 'db-6']);

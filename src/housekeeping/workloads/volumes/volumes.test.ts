@@ -85,7 +85,7 @@ const claim = (name = 'c'): Promise<PersistentVolumeClaim> => world.get(Persiste
 const isBound = async (): Promise<boolean> => (await claim()).status?.phase === 'Bound';
 
 describe('a claim', () => {
-  it('of the default class gets a volume made for it', async () => {
+  it('with the default class gets a volume made for it', async () => {
     await begin();
     const { metadata } = await createClaim();
     await world.until(isBound);
@@ -115,7 +115,7 @@ describe('a claim', () => {
     expect(await world.writesAtRest()).toBe(0);
   });
 
-  it('takes the smallest volume that is there and large enough', async () => {
+  it('takes the smallest volume that exists and is large enough', async () => {
     await begin();
     await createVolume('small', '1Gi');
     await createVolume('large', '10Gi');
@@ -128,7 +128,7 @@ describe('a claim', () => {
     expect(provisioner.volumes.size).toBe(0);
   });
 
-  it('gets the volume that is promised to it, and no other claim does', async () => {
+  it('gets the volume that is reserved for it, and no other claim does', async () => {
     await begin();
     await createVolume('promised', '5Gi', { claimRef: { namespace: 'default', name: 'c' } });
     await createClaim({}, 'other');
@@ -151,7 +151,7 @@ describe('a claim', () => {
   it.each([
     ['no class at all', { storageClassName: '' }, 'FailedBinding'],
     ['an unknown class', { storageClassName: 'nope' }, 'ProvisioningFailed'],
-  ])('of %s says what it lacks, and gets it when it comes', async (_, spec, reason) => {
+  ])('with %s says what it lacks and is bound when a volume comes', async (_, spec, reason) => {
     await begin();
     await createClaim(spec);
     await world.until(async () => (await world.reasons('c')).includes(reason));
@@ -159,7 +159,7 @@ describe('a claim', () => {
     await world.until(isBound);
   });
 
-  it('tells why its volume cannot be made, and gets it when that is over', async () => {
+  it('says why its volume cannot be made and is bound when the cause is gone', async () => {
     await begin();
     provisioner.failure = new Error('no space left');
     await createClaim();
@@ -169,7 +169,7 @@ describe('a claim', () => {
     expect(provisioner.volumes.size).toBe(1);
   });
 
-  it('that goes while its volume is made leaves nothing behind', async () => {
+  it('leaves nothing behind when it is deleted while its volume is made', async () => {
     await begin();
     provisioner.failure = new Error('later');
     await createClaim();
@@ -180,7 +180,7 @@ describe('a claim', () => {
     await world.until(async () => provisioner.volumes.size === 0 && (await world.list(PersistentVolumes)).length === 0);
   });
 
-  it('takes its volume with it, or leaves it, as the class says', async () => {
+  it('deletes or keeps its volume as the class says', async () => {
     await begin();
     await createClaim();
     await world.until(isBound);
@@ -197,7 +197,7 @@ describe('a claim', () => {
     expect((await claim()).spec.volumeName).not.toBe('kept');
   });
 
-  it('keeps the data until a removal that failed works', async () => {
+  it('keeps the data until a failed removal works', async () => {
     await begin();
     await createClaim();
     await world.until(isBound);
@@ -217,7 +217,7 @@ describe('a claim', () => {
     expect([...provisioner.volumes.values()]).toEqual([5 * 1024 ** 3]);
   });
 
-  it('says that it is lost with its volume', async () => {
+  it('reports that it is lost when its volume is lost', async () => {
     await begin();
     await createVolume('only', '2Gi', { persistentVolumeReclaimPolicy: 'Retain' });
     await createClaim();
@@ -228,7 +228,7 @@ describe('a claim', () => {
     await world.until(async () => (await claim()).status?.phase === 'Lost');
   });
 
-  it('is made for a Pod that brings its own, and goes with it', async () => {
+  it('is made for a Pod with an ephemeral volume and deleted with it', async () => {
     await begin({ volumeBindingMode: 'WaitForFirstConsumer' });
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     await world.create(Pods, podUsing({ name: 'v', ephemeral: { volumeClaimTemplate: { spec } } }));

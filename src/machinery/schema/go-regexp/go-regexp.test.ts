@@ -51,7 +51,7 @@ describe('GoRegexp', () => {
     if (typeof compiled !== 'string') expect(compiled.find(text) !== undefined).toBe(expected);
   });
 
-  it('words syntax errors as Go does', () => {
+  it('reports syntax errors in the words of Go', () => {
     expect(goRegexp('[a')).toBe('error parsing regexp: missing closing ]: `[a`');
     expect(goRegexp('*a')).toBe('error parsing regexp: missing argument to repetition operator: `*`');
     expect(goRegexp('(a')).toBe('error parsing regexp: missing closing ): `(a`');
@@ -69,7 +69,7 @@ describe('GoRegexp', () => {
     expect(goRegexp('(a{500}b{500}){2}')).toBeInstanceOf(GoRegexp);
   });
 
-  it.each(['(a|b)*a(a|b){300}c', '\\b(a|b)*a(a|b){300}c'])('takes no more steps than it is given: %s', (source) => {
+  it.each(['(a|b)*a(a|b){300}c', '\\b(a|b)*a(a|b){300}c'])('takes no more steps than its budget: %s', (source) => {
     // The text has no period, because a repeating text would only meet cached states.
     let text = '';
     for (let i = 0, x = 1; i < 5_000; i++) {
@@ -85,7 +85,7 @@ describe('GoRegexp', () => {
     expect(shared.left).toBeGreaterThan(0);
   });
 
-  it('survives a pattern with more states than are kept', () => {
+  it('handles a pattern with more states than are kept', () => {
     const pattern = new GoRegexp('^(a|b)*a(a|b){12}$');
     let text = '';
     for (let i = 0; i < 4_000; i++) text += (i * 7919) % 13 < 6 ? 'a' : 'b';

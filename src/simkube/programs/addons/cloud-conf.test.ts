@@ -17,7 +17,7 @@ subnet-id =
 floating-network-id=n1
 `);
 
-  it('is read as gcfg reads it: sections and keys without regard to case, quotes, comments, flags alone', () => {
+  it('is read as gcfg reads it: case-insensitive sections and keys, quotes, comments, bare flags', () => {
     expect(confText(conf, 'global', 'auth-url')).toBe('https://keystone.example.org:5000/v3');
     expect(confText(conf, 'Global', 'password')).toBe('with "quotes" and # no comment');
     expect(confText(conf, 'global', 'region')).toBe('RegionOne');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { WorkloadCluster } from '../../cluster/workload-cluster.ts';
 import { type Candidate, standForLeader } from './leadership.ts';
 
-it('one controller of a cluster leads, and the next when it has left', async () => {
+it('lets one controller of a cluster lead, and the next when it has left', async () => {
   const [cluster, other] = [{}, {}] as WorkloadCluster[];
   const leaders: string[] = [];
   const stand = (name: string, where = cluster): Candidate => {

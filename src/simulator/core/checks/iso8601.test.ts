@@ -17,7 +17,7 @@ describe('a moment', () => {
     ['2026', '2026-01-01T00:00:00.000Z'],
     ['0099-02-03', '0099-02-03T00:00:00.000Z'],
     ['2024-02-29T23:59:59', '2024-02-29T23:59:59.000Z'],
-  ])('%s is %s', (text, expected) => {
+  ])('%s is parsed as %s', (text, expected) => {
     expect(new Date(parseIso8601(text)!).toISOString()).toBe(expected);
   });
 
@@ -30,7 +30,7 @@ describe('a moment', () => {
     '2026-11-15T03:60',
     'Nov 15 2026',
     '2026-11-15Z',
-  ])('%j is none', (text) => {
+  ])('%j is not a valid moment', (text) => {
     expect(parseIso8601(text)).toBeUndefined();
   });
 });

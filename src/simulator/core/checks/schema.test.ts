@@ -57,13 +57,13 @@ describe('the first error of a body', () => {
     ['too many items', { maxItems: 1 }, [1, 2], '[1, 2] is too long', []],
     ['doubles', { uniqueItems: true }, [1, 1], '[1, 1] has non-unique elements', []],
     ['too few properties', { minProperties: 1 }, {}, '{} does not have enough properties', []],
-  ])('%s', (_name, schema, value, message, path) => {
+  ])('is reported for %s', (_name, schema, value, message, path) => {
     const error = firstError(schema, value);
     expect(error?.message).toBe(message);
     expect(error?.path ?? []).toEqual(path);
   });
 
-  it('is that of the keyword written first', () => {
+  it('belongs to the keyword written first', () => {
     const value = { b: 1 };
     expect(firstError({ required: ['a'], additionalProperties: false }, value)?.keyword).toBe('required');
     expect(firstError({ additionalProperties: false, required: ['a'] }, value)?.keyword).toBe('additionalProperties');
@@ -79,11 +79,11 @@ describe('values as Python writes them', () => {
     ['a\nb\\', "'a\\nb\\\\'"],
     [[1, 'a', null], "[1, 'a', None]"],
     [{ a: { b: false } }, "{'a': {'b': False}}"],
-  ])('%j', (value, expected) => {
+  ])('are formatted by pythonRepr: %j', (value, expected) => {
     expect(pythonRepr(value)).toBe(expected);
   });
 
-  it('shows text bare where str() does', () => {
+  it('show text without quotes where str() does', () => {
     expect(pythonText('a')).toBe('a');
     expect(pythonText(['a'])).toBe("['a']");
   });

@@ -13,7 +13,7 @@ const request = {
 };
 const effect = { kind: 'gateway-timeout' } as const;
 
-describe('rules for requests', () => {
+describe('fault rules for requests', () => {
   it.each<[string, FaultRule['when'], boolean]>([
     ['nothing said: everything', {}, true],
     ['the service', { service: 'compute' }, true],
@@ -29,18 +29,18 @@ describe('rules for requests', () => {
     ['the project by name', { project: 'p' }, true],
     ['the project by id', { project: 'p-id' }, true],
     ['another project', { project: 'q' }, false],
-  ])('%s', (_name, when, strikes) => {
+  ])('match or miss by %s', (_name, when, strikes) => {
     const faults = new Faults([{ id: 'r', when, effect }]);
     expect(faults.forRequest(request)).toEqual(strikes ? [effect] : []);
   });
 
-  it('strike a number of times, after a number of occasions', () => {
+  it('apply a number of times, after a number of occasions', () => {
     const faults = new Faults([{ id: 'r', when: {}, after: 2, count: 1, effect }]);
     expect([1, 2, 3, 4].map(() => faults.forRequest(request).length)).toEqual([0, 0, 1, 0]);
     expect(faults.list()).toMatchObject([{ seen: 3, struck: 1 }]);
   });
 
-  it('all strike that fit, in the order they were set', () => {
+  it('apply together in the order they were set', () => {
     const latency = { kind: 'latency', ms: 1 } as const;
     const faults = new Faults([
       { id: 'a', when: {}, effect: latency },
@@ -49,7 +49,7 @@ describe('rules for requests', () => {
     expect(faults.forRequest(request)).toEqual([latency, effect]);
   });
 
-  it('strike with their probability, the same way for the same seed', () => {
+  it('apply with their probability, the same way for the same seed', () => {
     const play = (seed: number, others: FaultRule[] = []): string => {
       const faults = new Faults([...others, { id: 'r', when: {}, probability: 0.3, seed, effect }]);
       return Array.from({ length: 200 }, () => String(faults.forRequest(request).length)).join('');
@@ -63,7 +63,7 @@ describe('rules for requests', () => {
     expect(play(7, [{ id: 'other', when: { service: 'image' }, probability: 0.5, effect }])).toBe(play(7));
   });
 
-  it('begin anew when they are set again, and end when they are deleted', () => {
+  it('start over when they are set again and end when they are deleted', () => {
     const faults = new Faults();
     const rule: FaultRule = { id: 'r', when: {}, count: 1, effect };
     faults.set(rule);
@@ -77,8 +77,8 @@ describe('rules for requests', () => {
   });
 });
 
-describe('rules for outcomes', () => {
-  it('strike by operation, name and project', () => {
+describe('fault rules for outcomes', () => {
+  it('apply by operation, name and project', () => {
     const faults = new Faults([
       { id: 'r', when: { operation: 'server.*', name: 'bad-*', project: 'p' }, effect: { kind: 'stuck' } },
     ]);
@@ -91,7 +91,7 @@ describe('rules for outcomes', () => {
   });
 });
 
-describe('reading a rule', () => {
+describe('parsing of a fault rule', () => {
   it.each<unknown>([
     { id: 'a', effect: { kind: 'latency', ms: [1, 5] } },
     { id: 'a', when: { service: 'compute' }, probability: 0.5, count: 3, after: 1, seed: 9, effect: { kind: 'stuck' } },
@@ -101,7 +101,7 @@ describe('reading a rule', () => {
     { id: 'a', effect: { kind: 'reset', workDone: true } },
     { id: 'a', effect: { kind: 'error', message: 'boom' } },
     { id: 'a', effect: { kind: 'over-quota' } },
-  ])('takes %j', (rule) => {
+  ])('accepts %j', (rule) => {
     expect(parseFaultRule(rule)).toEqual({ when: {}, ...(rule as object) });
   });
 
@@ -122,7 +122,7 @@ describe('reading a rule', () => {
     expect(() => parseFaultRule(rule)).toThrow(message);
   });
 
-  it('never throws anything but what names the field', () => {
+  it('never throws anything but an error that names the field', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         try {

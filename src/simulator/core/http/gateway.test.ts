@@ -18,7 +18,7 @@ async function faulty(effect: FaultEffect, when: FaultSelector = { method: 'POST
 }
 
 describe('faults of requests', () => {
-  it('is refused in the words and shape of the service, with Retry-After', async () => {
+  it('refuse in the words and shape of the service, with Retry-After', async () => {
     const { create, exists } = await faulty({ kind: 'status', status: 429, message: 'slow down', retryAfter: 7 });
     const answer = await create();
     expect(answer.status).toBe(429);
@@ -28,24 +28,24 @@ describe('faults of requests', () => {
     expect((await create()).status).toBe(200);
   });
 
-  it('can answer with a body of its own, as proxies do', async () => {
+  it('can answer with a body of their own, as proxies do', async () => {
     const { create } = await faulty({ kind: 'status', status: 502, body: '<html>bad gateway</html>' });
     expect(await create()).toMatchObject({ status: 502, body: '<html>bad gateway</html>' });
   });
 
-  it.each([true, false])('breaks the connection, the work done: %s', async (workDone) => {
+  it.each([true, false])('break the connection, with the work done: %s', async (workDone) => {
     const { create, exists } = await faulty({ kind: 'reset', workDone });
     await expect(create()).rejects.toThrow(ConnectionBroken);
     expect(await exists()).toBe(workDone);
   });
 
-  it('does the work and never says so', async () => {
+  it('do the work without an answer', async () => {
     const { create, exists } = await faulty({ kind: 'gateway-timeout' });
     expect((await create()).status).toBe(504);
     expect(await exists()).toBe(true);
   });
 
-  it('waits on the clock of the cloud', async () => {
+  it('wait on the clock of the cloud', async () => {
     const { create, clock } = await faulty({ kind: 'latency', ms: 5000 });
     let status = 0;
     const answered = create().then((answer) => {
@@ -58,7 +58,7 @@ describe('faults of requests', () => {
     expect(status).toBe(200);
   });
 
-  it('hangs until the client gives up', async () => {
+  it('hang until the client gives up', async () => {
     const { cloud, user, exists } = await faulty({ kind: 'hang', workDone: true });
     const patience = new AbortController();
     const hung = cloud.transport({
@@ -73,7 +73,7 @@ describe('faults of requests', () => {
     expect(await exists()).toBe(true);
   });
 
-  it('refuses a good token once', async () => {
+  it('refuse a valid token once', async () => {
     const { user } = await faulty({ kind: 'expired-token' }, { service: 'compute' });
     const list = (): Promise<{ status: number }> => user.request('GET', '/compute/v2.1/servers');
     expect((await list()).status).toBe(401);
@@ -81,20 +81,20 @@ describe('faults of requests', () => {
   });
 });
 
-describe('the way in', () => {
-  it('answers what no service has with a page, not with an error', async () => {
+describe('the entry point of the cloud', () => {
+  it('answers paths of no service with a page, not with an error', async () => {
     const { cloud } = await testCloud();
     expect((await send(cloud, 'GET', '/nothing')).status).toBe(404);
     expect((await send(cloud, 'GET', '/')).status).toBe(404);
   });
 
-  it('refuses to work for a client that has gone', async () => {
+  it('does no work for a client that has gone', async () => {
     const { cloud } = await testCloud();
     const signal = AbortSignal.abort(new Error('gone'));
     await expect(cloud.transport({ method: 'GET', url: '/identity/v3', headers: {}, signal })).rejects.toThrow('gone');
   });
 
-  it('serves glance where its own links lead', async () => {
+  it('serves glance where its own links point', async () => {
     const test = await testCloud();
     const user = await test.member();
     await user.request('POST', '/image/v2/images', { name: 'a' });
@@ -113,7 +113,7 @@ describe('the way in', () => {
     expect(types).not.toContain('volumev3');
   });
 
-  it('shows links at the address the client used', async () => {
+  it('builds links with the address the client used', async () => {
     const { cloud } = await testCloud();
     const answer = await cloud.transport({ method: 'GET', url: '/compute/', headers: { Host: 'cloud.example:8443' } });
     expect(Buffer.from(answer.body).toString()).toContain('http://cloud.example:8443/compute/v2.1/');

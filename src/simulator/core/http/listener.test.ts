@@ -23,7 +23,7 @@ async function listening(): Promise<{ cloud: SimulatedCloud; url: string }> {
 }
 
 describe('a cloud over HTTP', () => {
-  it('answers on a free port, in the same words as in process', async () => {
+  it('answers on a free port in the same words as in process', async () => {
     const { cloud, url } = await listening();
     const response = await fetch(`${url}/identity/v3`);
     expect(response.status).toBe(200);
@@ -31,7 +31,7 @@ describe('a cloud over HTTP', () => {
     expect(await response.text()).toBe(Buffer.from(inside.body).toString());
   });
 
-  it('takes bodies', async () => {
+  it('accepts request bodies', async () => {
     const { url } = await listening();
     const response = await fetch(`${url}/identity/v3/auth/tokens`, { method: 'POST', body: '{bad' });
     expect(response.status).toBe(400);
@@ -58,7 +58,7 @@ describe('a cloud over HTTP', () => {
 });
 
 describe('a cloud over HTTPS', () => {
-  it('is trusted by who has its authority, and by nobody else', async () => {
+  it('is trusted by clients with its authority and by nobody else', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-cloud-tls-'));
     try {
       const { cloud } = await testCloud();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Query } from './query.ts';
 
 describe('a query', () => {
-  it('keeps order and repeats, and decodes', () => {
+  it('keeps order and repetitions, and decodes', () => {
     const query = new Query('a=1&b=x%20y&a=2&flag&c=p+q&d=%zz');
     expect(query.entries).toEqual([
       ['a', '1'],

@@ -25,16 +25,19 @@ describe('the router', () => {
     ['/servers/42/tags/x', 'tag', { id: '42', tag: 'x' }],
     // Falls back from a literal segment to a named one.
     ['/servers/detail/tags/x', 'tag', { id: 'detail', tag: 'x' }],
-  ])('finds %s', (path, name, params) => {
+  ])('finds the route for %s', (path, name, params) => {
     const match = find('GET', path);
     expect(match.kind === 'found' && { name: match.route.name, params: match.params }).toEqual({ name, params });
   });
 
-  it.each(['/nothing', '/servers/42/bogus', '/servers/42/tags', '/servers//tags/x'])('does not know %s', (path) => {
-    expect(find('GET', path).kind).toBe('unknown path');
-  });
+  it.each(['/nothing', '/servers/42/bogus', '/servers/42/tags', '/servers//tags/x'])(
+    'finds no route for %s',
+    (path) => {
+      expect(find('GET', path).kind).toBe('unknown path');
+    },
+  );
 
-  it('says which methods a path has', () => {
+  it('lists the methods of a path', () => {
     expect(find('PUT', '/servers')).toEqual({ kind: 'wrong method', allowed: ['GET', 'POST'] });
   });
 

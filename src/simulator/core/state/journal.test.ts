@@ -41,7 +41,7 @@ describe('the journal', () => {
     expect(await loadState(directory, notes().state)).toBe(false);
   });
 
-  it('gives back what was there at its start and every transaction since, in order', async () => {
+  it('returns the initial state and every transaction since, in order', async () => {
     const { state, table } = notes();
     state.transact(() => table.insert({ id: 'before', text: 'a' }));
     const journal = await startJournal(directory, state);
@@ -62,7 +62,7 @@ describe('the journal', () => {
     await journal.close();
   });
 
-  it('takes back a line that was cut short', async () => {
+  it('removes a line that was cut short', async () => {
     const { state, table } = notes();
     const journal = await startJournal(directory, state);
     state.transact(() => table.insert({ id: 'x', text: 'whole' }));
@@ -75,7 +75,7 @@ describe('the journal', () => {
     }
   });
 
-  it('says which line is damaged and what to do', async () => {
+  it('reports which line is damaged and what to do', async () => {
     const { state, table } = notes();
     const journal = await startJournal(directory, state);
     state.transact(() => table.insert({ id: 'x', text: 'a' }));
@@ -84,7 +84,7 @@ describe('the journal', () => {
     await expect(loaded()).rejects.toMatchObject({ code: 'CAP_CLOUD_STATE_DAMAGED', message: /line 2 is damaged/ });
   });
 
-  it('refuses a table it does not know', async () => {
+  it('refuses an unknown table', async () => {
     const other = new State();
     const table = other.table<Note>('newer');
     other.transact(() => table.insert({ id: '1', text: '' }));
@@ -104,7 +104,7 @@ describe('the journal', () => {
     expect((await loaded()).map(({ id }) => id)).toEqual(['0', '1', '2']);
   });
 
-  it('is rewritten when it has grown, and loses nothing of what happens meanwhile', async () => {
+  it('is rewritten when it has grown and loses nothing that happens meanwhile', async () => {
     const { state, table } = notes();
     const journal = await startJournal(directory, state, 100_000);
     state.transact(() => table.insert({ id: 'x', text: '' }));

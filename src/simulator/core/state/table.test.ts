@@ -49,18 +49,18 @@ describe('a table', () => {
     expect(table.sum('weight', 'b')).toBe(7);
   });
 
-  it('is changed in transactions only', () => {
+  it('is changed only in transactions', () => {
     expect(() => things().table.insert(thing('1'))).toThrow('outside of a transaction');
   });
 
-  it('refuses a second row of the same id, and changes of rows that are not there', () => {
+  it('refuses a second row of the same id and changes of missing rows', () => {
     const { state, table } = things();
     state.transact(() => table.insert(thing('1')));
     expect(() => state.transact(() => table.insert(thing('1')))).toThrow('exists already');
     expect(() => state.transact(() => table.update('2', { weight: 1 }))).toThrow('does not exist');
   });
 
-  it('gets back values that were not saved because they were undefined', () => {
+  it('restores values that were not saved because they were undefined', () => {
     const state = new State();
     const table = state.table<{ id: string; fault: string | undefined }>('t');
     state.transact(() => table.insert({ id: '1', fault: 'broken' }));
@@ -70,7 +70,7 @@ describe('a table', () => {
 });
 
 describe('a row of an earlier version', () => {
-  it('comes back with the columns of today', () => {
+  it('is loaded with the current columns', () => {
     const state = new State();
     const table = state.table<Thing>('things', { renamed: { mass: 'weight' } });
     const { weight: _, ...rest } = thing('1');
@@ -100,7 +100,7 @@ describe('a transaction', () => {
     expect(table.sum('weight', 'a')).toBe(1);
   });
 
-  it('inside another undoes its own part only', () => {
+  it('undoes only its own part when it is nested', () => {
     const { state, table } = things();
     state.transact(() => {
       table.insert(thing('1'));
@@ -132,7 +132,7 @@ describe('a transaction', () => {
     ]);
   });
 
-  it('does what is left for afterwards only when it succeeds', () => {
+  it('runs its afterCommit work only when it succeeds', () => {
     const { state } = things();
     const done: string[] = [];
     state.transact(() => {
@@ -169,7 +169,7 @@ describe('indexes and sums, whatever happens to the rows', () => {
   );
   const transaction = fc.record({ steps: fc.array(step, { maxLength: 6 }), fails: fc.boolean() });
 
-  it('are what counting all rows would give', () => {
+  it('equal what counting all rows would give', () => {
     fc.assert(
       fc.property(fc.array(transaction, { maxLength: 12 }), (transactions) => {
         const { state, table } = things();

@@ -133,7 +133,7 @@ runcmd: ['hostname > /name']
     ['something encoded once too often', Buffer.from(config('a: 1')).toString('base64'), /Unhandled non-multipart/],
     ['an include', '#include\nhttp://example.com/x\n', /Failed to fetch the URLs of an include part/],
     ['a damaged archive', Buffer.concat([gzipSync('x'.repeat(200)).subarray(0, 20)]), /Failed decompressing user data/],
-  ])('says on its console what is wrong with %s, and boots all the same', async (_name, userData, expected) => {
+  ])('reports on its console what is wrong with %s and boots all the same', async (_name, userData, expected) => {
     const cloud = await bootingCloud();
     const id = await cloud.bootServer(userData);
     const console = await cloud.console(id);
@@ -141,28 +141,28 @@ runcmd: ['hostname > /name']
     expect(console).toMatch(/ login: $/);
   });
 
-  it('boots without any', async () => {
+  it('boots without user data', async () => {
     const cloud = await bootingCloud();
     const console = await cloud.console(await cloud.bootServer());
     expect(console).toContain('Linux version');
     expect(console).toMatch(/finished at/);
   });
 
-  it('does not stop at a failing command, as no shell does', async () => {
+  it('does not stop at a failing command, as a shell does not', async () => {
     const cloud = await bootingCloud();
     const id = await cloud.bootServer(config('runcmd: ["false", "kubeadm join", "echo ok > /ok"]\n'));
     expect([cloud.file(id, '/ok'), cloud.ran]).toEqual(['ok\n', ['s: kubeadm join']]);
   });
 });
 
-describe('a machine that is started again', () => {
+describe('a restarted machine', () => {
   const userData = config(`write_files: [{path: /etc/greeter, content: '80'}]
 bootcmd: ['echo x >> /boots']
 runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
 `);
 
   it.each(['soft reboot', 'hard reboot', 'stop and start', 'stop and start by the operator', 'rescue and unrescue'])(
-    'after %s runs its services, not its user data',
+    'after %s runs its services but not its user data',
     async (way) => {
       const cloud = await bootingCloud();
       const id = await cloud.bootServer(userData);
@@ -200,7 +200,7 @@ runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
     },
   );
 
-  it('was only asleep after suspend or pause', async () => {
+  it('keeps its state after suspend or pause', async () => {
     const cloud = await bootingCloud();
     const id = await cloud.bootServer(userData);
     for (const [down, up] of [
@@ -217,7 +217,7 @@ runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
     expect((await cloud.console(id)).match(/Linux version/g)).toHaveLength(1);
   });
 
-  it('does not begin again where its first boot was cut short', async () => {
+  it('does not repeat a first boot that was cut short', async () => {
     const cloud = await bootingCloud();
     const id = await cloud.makeServer({
       user_data: Buffer.from(config('runcmd: [sleep 60, "echo no > /no"]')).toString('base64'),
@@ -229,7 +229,7 @@ runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
     expect(await cloud.console(id)).toMatch(/ login: $/);
   });
 
-  it('begins from nothing when it was rebuilt', async () => {
+  it('starts from nothing when it was rebuilt', async () => {
     const cloud = await bootingCloud();
     const id = await cloud.bootServer(userData);
     await cloud.nova('POST', `/servers/${id}/action`, { rebuild: { imageRef: cloud.imageId } });
@@ -238,7 +238,7 @@ runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
     expect(cloud.file(id, '/boots')).toBe('x\n');
   });
 
-  it('is forgotten when it is deleted, in the middle of its boot or later', async () => {
+  it('is forgotten when it is deleted, during its boot or later', async () => {
     const cloud = await bootingCloud();
     const early = await cloud.makeServer({ user_data: Buffer.from(userData).toString('base64') });
     await cloud.clock.advance(3_000);
@@ -253,7 +253,7 @@ runcmd: ['kubeadm init', 'echo up > /run/state', 'echo x >> /runs']
   });
 });
 
-describe('an image of the Ignition kind', () => {
+describe('an Ignition image', () => {
   const flatcar = async (): Promise<Awaited<ReturnType<typeof bootingCloud>> & { flatcarId: string }> => {
     const cloud = await bootingCloud();
     const answer = await cloud.admin.request('POST', '/image/v2/images', {
@@ -339,7 +339,7 @@ WantedBy=multi-user.target
     expect(console).not.toContain('login:');
   });
 
-  it('is not what a cloud-init image takes, nor the other way round', async () => {
+  it('refuses cloud-init user data, as cloud-init images refuse Ignition', async () => {
     const cloud = await flatcar();
     expect(await cloud.console(await cloud.bootServer(ignition('3.3.0')))).toContain('Unhandled non-multipart');
     const other = await cloud.bootServer(config('runcmd: [kubeadm join]'), { imageRef: cloud.flatcarId });
@@ -348,11 +348,11 @@ WantedBy=multi-user.target
   });
 });
 
-describe('what our own generator writes', () => {
+describe("user data of Capstan's generator", () => {
   const directory = new URL('../../../controllers/bootstrap/kubeadm/testdata/', import.meta.url);
   // These contain a `yes` that never ends, and are meant for real machines.
   const files = readdirSync(directory).filter((name) => name.endsWith('-init.yaml') && name.startsWith('nothing'));
-  it.each(files)('%s ends with the file that says so', async (name) => {
+  it.each(files)('%s ends with the success file', async (name) => {
     const cloud = await bootingCloud();
     const id = await cloud.bootServer(readFileSync(new URL(name, directory)));
     expect(cloud.file(id, '/run/cluster-api/bootstrap-success.complete')).toBe('success\n');
@@ -360,8 +360,8 @@ describe('what our own generator writes', () => {
   });
 });
 
-describe('time', () => {
-  it('passes for many boots at once without work left over', async () => {
+describe('time of simulated machines', () => {
+  it('passes for many boots at once without leftover work', async () => {
     const cloud = await bootingCloud({ timings: { 'machine.boot': [9_000, 11_000] } });
     await cloud.admin.request('PUT', `/compute/v2.1/os-quota-sets/${cloud.user.projectId}`, {
       quota_set: { instances: 200, cores: 200, ram: 300_000 },

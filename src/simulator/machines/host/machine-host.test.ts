@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-describe('a cloud that is kept', () => {
+describe('a persistent cloud with machines', () => {
   const userData = `#cloud-config
 write_files: [{path: /etc/greeter, content: '80'}, {path: /run/gone, content: x}]
 runcmd: ['echo x >> /runs', sleep 20, 'echo x >> /ends']
@@ -45,7 +45,7 @@ runcmd: ['echo x >> /runs', sleep 20, 'echo x >> /ends']
     return id;
   }
 
-  it('gives a machine its disk back, and boots it without its user data', async () => {
+  it('gives a machine its disk back and boots it without its user data', async () => {
     const clock = new ManualClock();
     const ran: string[] = [];
     const first = await bootingCloud({ clock, directory });
@@ -61,7 +61,7 @@ runcmd: ['echo x >> /runs', sleep 20, 'echo x >> /ends']
     await second.close();
   });
 
-  it('begins a first boot anew that the end of the program cut short', async () => {
+  it('starts a first boot over when the end of the program cut it short', async () => {
     const clock = new ManualClock();
     const id = await startServer(clock);
     const ran: string[] = [];
@@ -81,11 +81,11 @@ describe('a disk', () => {
     ['/var/run/x', '/run/x'],
     ['/', '/'],
     ['/../..', '/'],
-  ])('knows %s as %s', (given, expected) => {
+  ])('normalizes %s to %s', (given, expected) => {
     expect(normalPath(given)).toBe(expected);
   });
 
-  it('has files, directories and modes', () => {
+  it('stores files, directories and modes', () => {
     const disk = openDisk(memoryDisks(), 'id');
     disk.write('/etc/a/b', '1', 0o600);
     disk.write('/etc//a/b', '2');
@@ -106,7 +106,7 @@ describe('a host name', () => {
     ['.-a.b-', 'a.b'],
     ['Ünï', 'n'],
     ['!!', 'server'],
-  ])('of %s is %s', (name, expected) => {
+  ])('made from %s is %s', (name, expected) => {
     expect(hostnameOf(name)).toBe(expected);
   });
 });

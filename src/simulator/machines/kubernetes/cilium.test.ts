@@ -30,7 +30,7 @@ describe('Cilium', () => {
     expect((await world.client.list(Pods, { labelSelector: 'k8s-app=cilium' })).items).toHaveLength(1);
   });
 
-  it('leaves its node without a network when it goes', async () => {
+  it('leaves its node without a network when it is removed', async () => {
     await world.client.delete(DaemonSets, { namespace: 'kube-system', name: 'cilium' });
     await world.until('the node is not Ready', async () => !(await nodeReady()));
     expect(written()).toBeUndefined();

@@ -72,7 +72,7 @@ describe('the CSI driver of Cinder', () => {
     expect(node.metadata.labels).toHaveProperty(['topology.cinder.csi.openstack.org/zone'], 'nova');
   });
 
-  it('makes a volume for a claim, which carries the marks of its cluster', async () => {
+  it('creates a volume with the marks of its cluster for a claim', async () => {
     await world.create(claim('data', 'csi-cinder-sc-delete'));
     await world.until('the claim is bound', async () => (await stored('data')).status?.phase === 'Bound');
     const { volumeName = '' } = (await stored('data')).spec;
@@ -92,7 +92,7 @@ describe('the CSI driver of Cinder', () => {
     expect(spec.persistentVolumeReclaimPolicy).toBe('Delete');
   });
 
-  it('attaches it to the server of the Pod that uses it, and detaches it after', async () => {
+  it('attaches the volume to the server of the Pod that uses it and detaches it afterwards', async () => {
     await world.create(user('writer', 'data'));
     await world.until('the Pod runs', async () => (await podPhase('writer')) === 'Running');
     const [attachment] = (await world.client.list(VolumeAttachments)).items;
@@ -106,7 +106,7 @@ describe('the CSI driver of Cinder', () => {
     );
   });
 
-  it('makes it larger when the claim asks for more', async () => {
+  it('enlarges the volume when the claim asks for more', async () => {
     const patch = { spec: { resources: { requests: { storage: '3Gi' } } } };
     await world.client.patch(PersistentVolumeClaims, { namespace: 'default', name: 'data' }, 'merge', patch, writes);
     await world.until(
@@ -116,7 +116,7 @@ describe('the CSI driver of Cinder', () => {
     expect((await volumes())[0]?.size).toBe(3);
   });
 
-  it('deletes it with its claim, and keeps one of the other class', async () => {
+  it('deletes the volume with its claim and keeps one of the other class', async () => {
     await world.create(claim('kept', 'csi-cinder-sc-retain'));
     await world.until('the claim is bound', async () => (await stored('kept')).status?.phase === 'Bound');
     const keptVolume = (await stored('kept')).spec.volumeName;

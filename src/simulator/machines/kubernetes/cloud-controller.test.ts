@@ -96,7 +96,7 @@ describe('a cloud controller manager', () => {
     });
   });
 
-  it('tells the node who it is once it may', async () => {
+  it('initializes the node once its account is allowed to', async () => {
     await world.client.patch(
       { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
       { namespace: 'kube-system', name: 'cloud-config' },
@@ -132,7 +132,7 @@ describe('a cloud controller manager', () => {
 
   const service = (): Promise<Service> => world.client.get(Services, { namespace: 'default', name: 'web' });
 
-  it('gives a Service an octavia balancer with an address that answers', async () => {
+  it('gives a Service an octavia load balancer with an address that answers', async () => {
     // kubeadm excludes control-plane nodes from load balancers, and this cluster has no other nodes.
     const label = 'node.kubernetes.io/exclude-from-external-load-balancers';
     const metadata = { labels: { [label]: null } };
@@ -172,7 +172,7 @@ describe('a cloud controller manager', () => {
     expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('nginx:1') as string });
   });
 
-  it('follows a changed Service, and gives everything back when it goes', async () => {
+  it('follows a changed Service and deletes its resources with it', async () => {
     await world.client.patch(
       Services,
       { namespace: 'default', name: 'web' },

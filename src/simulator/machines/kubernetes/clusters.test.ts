@@ -159,7 +159,7 @@ describe('kubeadm init', () => {
     expect(await finished(lab, machine.run('kubeadm', ...args)), machine.console()).toBe(0);
   });
 
-  it('uses the authorities it is given and refuses a key of another', async () => {
+  it('uses the given authorities and refuses a key of another', async () => {
     const { first } = await begin();
     const second = lab.machine('cp-x');
     shareAuthorities(first, second);
@@ -171,7 +171,7 @@ describe('kubeadm init', () => {
 });
 
 describe('kubeadm join', () => {
-  it('makes a worker that becomes ready, with labels and a lease', async () => {
+  it('makes a worker that becomes Ready, with labels and a lease', async () => {
     const { first, client } = await begin();
     const worker = await joined(lab, first, 'worker-0');
     await lab.until(isReady(client, 'worker-0'));
@@ -183,7 +183,7 @@ describe('kubeadm join', () => {
     expect(worker.disk.read('/var/lib/kubelet/pki/kubelet-client-current.pem')).toContain('BEGIN CERTIFICATE');
   });
 
-  it('fails with a token that has ended', async () => {
+  it('fails with an expired token', async () => {
     const short = initDocuments().replace('- token: abcdef', '- ttl: 2m0s\n  token: abcdef');
     const { first, client } = await begin({}, short);
     const tokens = async (): Promise<number> =>
@@ -197,7 +197,7 @@ describe('kubeadm join', () => {
     expect(machine.console()).toContain('could not find a JWS signature');
   });
 
-  it('refuses a machine whose version the control plane is too old for', async () => {
+  it('refuses a machine whose version is too new for the control plane', async () => {
     const { first } = await begin();
     const machine = lab.machine('worker-0', { image: 'ubuntu-2204-kube-v1.35.2' });
     machine.disk.write(configPath, joinDocument(authorityHash(first)));
@@ -205,7 +205,7 @@ describe('kubeadm join', () => {
     expect(machine.console()).toContain('only supports deploying clusters with the control plane version >= 1.34.0');
   });
 
-  it('waits for an API that comes later', async () => {
+  it('waits for an API that comes up later', async () => {
     const { first, client } = await begin();
     lab.endpoint(endpointAddress);
     const machine = lab.machine('worker-0');
@@ -263,7 +263,7 @@ describe('a machine that cannot join', () => {
   });
 });
 
-describe('a control plane of three', () => {
+describe('a control plane of three machines', () => {
   async function three(): Promise<{ machines: LabMachine[]; client: Client }> {
     const { first } = await begin();
     const machines = [
@@ -310,7 +310,7 @@ describe('a control plane of three', () => {
   });
 });
 
-describe('the Node of a further control plane', () => {
+describe('the Node of a further control-plane machine', () => {
   async function membersWhenItAppears(documents: string): Promise<{ names: string[]; kubeletServer: string }> {
     const { first, client } = await begin({}, documents);
     const second = lab.machine('cp-1');
@@ -326,14 +326,14 @@ describe('the Node of a further control plane', () => {
     return { names, kubeletServer };
   }
 
-  it('comes with the API server beside its kubelet, when its member of etcd has a name and a vote', async () => {
+  it('appears with the local API server when its etcd member has a name and a vote', async () => {
     expect(await membersWhenItAppears(initDocuments())).toEqual({
       names: ['cp-0', 'cp-1'],
       kubeletServer: 'https://10.6.0.11:6443',
     });
   });
 
-  it('comes before its member of etcd where kubelets use the endpoint of the cluster', async () => {
+  it('appears before its etcd member where kubelets use the cluster endpoint', async () => {
     const documents = initDocuments().replace(
       'kind: ClusterConfiguration\n',
       'kind: ClusterConfiguration\nfeatureGates: {ControlPlaneKubeletLocalMode: false}\n',
@@ -345,8 +345,8 @@ describe('the Node of a further control plane', () => {
   });
 });
 
-describe('a control-plane machine whose member of etcd is removed', () => {
-  it('listens until the call that removed it has its answer, and then no more', async () => {
+describe('a control-plane machine whose etcd member is removed', () => {
+  it('listens until the call that removed the member is answered, and then no more', async () => {
     const { first } = await begin();
     const second = await joined(lab, first, 'cp-1', { controlPlane: true });
     const { etcd } = clusterOfApi(lab.dial(second.address, 6443).api)!;
@@ -357,7 +357,7 @@ describe('a control-plane machine whose member of etcd is removed', () => {
     expect(await lab.dial(first.address, 6443).api!.raw('/readyz')).toBe('ok');
   });
 
-  it('says so also when nobody has seen its Node yet', async () => {
+  it('reports the removal even when nobody has seen its Node yet', async () => {
     const { first, client } = await begin();
     const second = lab.machine('cp-1');
     shareAuthorities(first, second);
@@ -373,8 +373,8 @@ describe('a control-plane machine whose member of etcd is removed', () => {
   });
 });
 
-describe('a machine that is switched off', () => {
-  it('becomes an unknown node with taints, and ready again after a reboot', async () => {
+describe('a machine that is powered off', () => {
+  it('becomes an unknown node with taints, and Ready again after a reboot', async () => {
     const { first, client } = await begin();
     const worker = await joined(lab, first, 'worker-0');
     await lab.until(isReady(client, 'worker-0'));
@@ -390,7 +390,7 @@ describe('a machine that is switched off', () => {
     await lab.until(async () => (await findNode(client, 'worker-0'))?.spec?.taints === undefined);
   });
 
-  it('corrects whoever says that its static Pods are not ready because the node was silent', async () => {
+  it('corrects a wrong NotReady of its static Pods after the node was silent', async () => {
     const { client } = await begin();
     await lab.until(isReady(client, 'cp-0'));
     const key = { namespace: 'kube-system', name: 'etcd-cp-0' };
@@ -435,7 +435,7 @@ describe('a machine that is switched off', () => {
   };
 });
 
-describe('programs that do not know a flag', () => {
+describe('unknown flags', () => {
   it('keep an API server from starting, with its words on the console', async () => {
     lab = createLab();
     const documents = initDocuments().replace(
@@ -461,7 +461,7 @@ describe('programs that do not know a flag', () => {
 });
 
 describe('the kubelet of a machine', () => {
-  it('is of the version of its image, whatever version is asked for', async () => {
+  it('has the version of its image, whatever version is asked for', async () => {
     lab = createLab();
     const machine = lab.machine('cp-0', { image: 'ubuntu-2204-kube-v1.33.0' });
     lab.endpoint(endpointAddress, machine);
@@ -475,8 +475,8 @@ describe('the kubelet of a machine', () => {
   });
 });
 
-describe('a cluster whose images bring no network', () => {
-  it('has nodes that are not ready until a CNI runs on them', async () => {
+describe('a cluster whose images bring no CNI', () => {
+  it('has nodes that are not Ready until a CNI runs on them', async () => {
     const { client } = await begin({ cni: 'required' });
     await lab.until(async () =>
       ((await findNode(client, 'cp-0'))?.status?.conditions ?? []).some(({ message }) =>
@@ -495,7 +495,7 @@ describe('a cluster whose images bring no network', () => {
 });
 
 describe('workloads', () => {
-  it('may be evicted as far as a budget allows, once somebody makes one', async () => {
+  it('may be evicted as far as a disruption budget allows', async () => {
     const { client } = await begin();
     const key = { namespace: 'kube-system', name: 'dns' };
     const spec = { maxUnavailable: 1, selector: { matchLabels: { 'k8s-app': 'kube-dns' } } };
@@ -551,7 +551,7 @@ describe('workloads', () => {
     await lab.until(async () => (await pods(client, 'default')).length === 0);
   });
 
-  it('wait for what they are to mount, and say so', async () => {
+  it('wait for what they mount and say so', async () => {
     const { first, client } = await begin();
     await joined(lab, first, 'worker-0');
     const key = { namespace: 'default', name: 'needy' };
@@ -572,7 +572,7 @@ describe('workloads', () => {
     await lab.until(async () => (await client.get(Pods, key)).status?.phase === 'Running');
   });
 
-  it('stay over when somebody else says that they are', async () => {
+  it('stay failed when somebody else writes that they failed', async () => {
     const { first, client } = await begin();
     await joined(lab, first, 'worker-0');
     const key = { namespace: 'default', name: 'evicted' };
@@ -632,8 +632,8 @@ describe('workloads', () => {
   });
 });
 
-describe('a cloud that keeps its data', () => {
-  it('finds its clusters again after a restart, and removes them with their last machine', async () => {
+describe('a persistent cloud with clusters', () => {
+  it('finds its clusters again after a restart and removes them with their last machine', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'capstan-kubernetes-'));
     const disks = new Map<string, Map<string, string>>();
     const timings = { 'node.etcd': 1, 'node.apiserver': 1, 'node.join': 1 };

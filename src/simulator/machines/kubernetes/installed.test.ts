@@ -60,29 +60,32 @@ const repository =
   'mkdir -p /etc/apt/sources.list.d; echo "deb https://pkgs.k8s.io/core:/stable:/v1.33/deb/ /" > /etc/apt/sources.list.d/kubernetes.list';
 
 describe('kubeadm on a machine', () => {
-  it.each(['ubuntu-2204-kube-v1.33.1', 'ubuntu-capi-image', 'Ubuntu_20.04_node'])('is there on %s', async (image) => {
-    expect((await on(image, 'command -v kubeadm')).said).toBe('/usr/bin/kubeadm\n');
-  });
+  it.each(['ubuntu-2204-kube-v1.33.1', 'ubuntu-capi-image', 'Ubuntu_20.04_node'])(
+    'is installed on %s',
+    async (image) => {
+      expect((await on(image, 'command -v kubeadm')).said).toBe('/usr/bin/kubeadm\n');
+    },
+  );
 
-  it.each(['Ubuntu 22.04', 'ubuntu-22.04-x86_64', 'flatcar', 'cirros'])('is not there on %s', async (image) => {
+  it.each(['Ubuntu 22.04', 'ubuntu-22.04-x86_64', 'flatcar', 'cirros'])('is not installed on %s', async (image) => {
     expect((await on(image, 'kubeadm version')).said).toContain('kubeadm: command not found');
     expect((await on(image, 'apt-get install -y kubeadm')).said).toContain('E: Unable to locate package kubeadm');
   });
 
-  it('comes with packages, in the version that was asked for', async () => {
+  it('is installed from packages in the requested version', async () => {
     const script = `${repository}; apt-get install -y kubelet=1.33.4-1.1 kubeadm=1.33.4-1.1; kubeadm version`;
     const { said, version } = await on('Ubuntu 22.04', script);
     expect(said).toContain('Setting up kubeadm=1.33.4-1.1');
     expect(version).toBe('v1.33.4');
   });
 
-  it('comes with packages whose key was downloaded', async () => {
+  it('is installed from packages whose key was downloaded', async () => {
     const key =
       'curl -fsSL -o /etc/apt/k.asc https://pkgs.k8s.io/core:/stable:/v1.33/deb/Release.key && cat /etc/apt/k.asc';
     expect((await on('Ubuntu 22.04', key)).said).toContain('BEGIN PGP PUBLIC KEY BLOCK');
   });
 
-  it('comes with a download', async () => {
+  it('is installed by a download', async () => {
     const url = 'https://dl.k8s.io/release/v1.32.7/bin/linux/amd64/kubeadm';
     const script = `curl -Lo /usr/local/bin/kubeadm ${url}; chmod +x /usr/local/bin/kubeadm; kubeadm version`;
     expect((await on('flatcar', script)).version).toBe('v1.32.7');
@@ -119,7 +122,7 @@ describe('kubeadm on a machine', () => {
       'v1.33.0',
     ],
     ['yum_repos', 'Rocky Linux 9', `${yumRepos}packages: [[kubelet, 1.33.2], kubeadm]\n`, 'v1.33.2'],
-  ])('comes with packages of cloud-init by %s', async (_, image, config, wanted) => {
+  ])('is installed from packages of cloud-init by %s', async (_, image, config, wanted) => {
     const { said, version } = await boot(image, config + check);
     expect(said).toContain('Setting up kubeadm');
     expect(said).not.toContain('WARNING');
@@ -127,7 +130,7 @@ describe('kubeadm on a machine', () => {
     expect(version).toBe(wanted);
   });
 
-  it('does not come with packages of cloud-init that no repository has, nor do the others of the list', async () => {
+  it('is missing, like its whole list of cloud-init packages, when no repository has it', async () => {
     const { said, version } = await boot('Ubuntu 22.04', `packages: [containerd, kubeadm]\n${check}`);
     expect(said).toContain('E: Unable to locate package kubeadm');
     expect(said).toContain("Failure when attempting to install packages: ['containerd', 'kubeadm']");

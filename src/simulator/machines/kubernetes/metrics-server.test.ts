@@ -22,7 +22,7 @@ const ask = async (path: string): Promise<{ status: number; body: string }> =>
   cluster.aggregation.get('metrics.k8s.io', 'v1beta1', `/apis/metrics.k8s.io/v1beta1${path}`);
 
 describe('metrics-server', () => {
-  it('is not there before it is installed, and its absence is said by a Service nobody is behind', async () => {
+  it('is unavailable before it is installed, and its Service without endpoints shows that', async () => {
     expect(await cluster.aggregation.available()).toEqual([]);
     expect(cluster.aggregation.claims('metrics.k8s.io', 'v1beta1')).toBe(false);
     const objects = chartObjects('metrics-server', {
@@ -37,7 +37,7 @@ describe('metrics-server', () => {
     await world.create(...objects.filter(({ kind }) => kind === 'Deployment'));
   });
 
-  it('answers for its group once it runs', async () => {
+  it('answers for its API group once it runs', async () => {
     await world.until('its API is available', async () => (await cluster.aggregation.available()).length === 1);
     await world.until('the APIService says so', async () => {
       const { status } = await world.client.get(ApiServices, { name: 'v1beta1.metrics.k8s.io' });

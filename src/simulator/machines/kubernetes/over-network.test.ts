@@ -91,7 +91,7 @@ region=RegionOne
   - name: cloud-provider
     value: external`;
 
-    it('joins with its token, becomes Ready and runs what is given to it', async () => {
+    it('joins with its token, becomes Ready and runs its Pods', async () => {
       const { machine, code } = await worker('away-0', { labels: external });
       expect(code, machine.console()).toBe(0);
       await expect.poll(() => nodeReady(client, 'away-0')).toBe('True');
@@ -133,7 +133,7 @@ region=RegionOne
       await expect.poll(phases).toEqual(['Running']);
     });
 
-    it('has its cloud controller manager at work where the Pod runs, once its account is allowed to', async () => {
+    it('runs its cloud controller manager where the Pod runs, once its account is allowed to', async () => {
       const taints = async (): Promise<string[]> => {
         const node = await findNode(client, 'away-0');
         return (node?.spec?.taints ?? []).map(({ key }) => key);
@@ -152,7 +152,7 @@ region=RegionOne
       expect(node.metadata.labels?.['topology.kubernetes.io/zone']).toBe('nova');
     });
 
-    it('says that it lives when it was given up', async () => {
+    it('reports that it is alive after it was marked as lost', async () => {
       const dead = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', lastTransitionTime: null };
       await client.patch(
         Nodes,
@@ -164,7 +164,7 @@ region=RegionOne
       await expect.poll(() => nodeReady(client, 'away-0')).toBe('True');
     });
 
-    it('does not become a control plane there, and says why', async () => {
+    it('does not become a control plane over the network and says why', async () => {
       const machine = here.machine('away-cp');
       const document = joinDocument(authorityHash(first), { controlPlane: true }).replace(':6443', `:${port}`);
       for (const path of first.disk.list('/etc/kubernetes/pki/')) machine.disk.write(path, first.disk.read(path)!);
@@ -176,7 +176,7 @@ region=RegionOne
       );
     });
 
-    it('does not believe an API with another authority', async () => {
+    it('does not trust an API with another authority', async () => {
       const machine = here.machine('deceived');
       const hash = `sha256:${'0'.repeat(64)}`;
       const document = joinDocument(hash, { more: 'timeouts:\n  discovery: 1s\n' }).replace(':6443', `:${port}`);

@@ -84,7 +84,7 @@ describe.skipIf(!bindable)(
       });
 
     it.skipIf(!kubectl)(
-      'is used by kubectl as any other',
+      'can be used by kubectl like any other cluster',
       async () => {
         await run('wait', 'node', '--all', '--for=condition=Ready', '--timeout=20s');
         expect(await run('get', 'nodes')).toMatch(/cp-0\s+Ready\s+control-plane\s+\S+\s+v1.33.1/);
@@ -98,7 +98,7 @@ describe.skipIf(!bindable)(
     );
 
     it.skipIf(!kubectl)(
-      'runs what containers are told to, and lets people in',
+      'runs the commands of containers and lets kubectl exec into them',
       async () => {
         const script = 'echo "$GREETING from $(hostname)"; cat /etc/settings/color; echo; exec sleep 3600';
         const settings = {
@@ -151,7 +151,7 @@ describe.skipIf(!bindable)(
     );
 
     it.skipIf(!kubectl)(
-      'leads Pods to the Services of the cluster, by name and by address',
+      'routes Pods to the Services of the cluster by name and by address',
       async () => {
         await run('create', 'deployment', 'shop', '--image=nginx', '--port=8080', '--replicas=2');
         await run('expose', 'deployment', 'shop', '--port=80', '--target-port=8080');
@@ -181,7 +181,7 @@ describe.skipIf(!bindable)(
       60_000,
     );
 
-    it('leads to etcd through pods/portforward, for those with a certificate of its authority', async () => {
+    it('reaches etcd through pods/portforward with a certificate of its authority', async () => {
       const { authority, pair } = await etcdIdentity();
       const members = await callEtcd('/etcdserverpb.Cluster/MemberList', { 1: true }, authority.certificate, pair);
       const [member] = members.get(2) ?? [];
@@ -349,7 +349,7 @@ describe.skipIf(!bindable)(
       expect(answer).toEqual({ code: 400, message: expect.stringContaining(words) as string });
     });
 
-    it('answers the call that removes the member of the very machine it passes through', async () => {
+    it('answers the call that removes the member of the machine it passes through', async () => {
       const { port } = listener.address() as AddressInfo;
       const second = lab.machine('cp-1');
       shareAuthorities(machine, second);

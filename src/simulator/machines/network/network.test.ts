@@ -87,8 +87,8 @@ interface Town extends BootingCloud {
   floatingIp(portId: string): Promise<{ id: string; address: string }>;
 }
 
-describe('a floating address', () => {
-  it('leads to its machine once it is active, as far as the security groups allow', async () => {
+describe('a floating IP in the simulated network', () => {
+  it('reaches its machine once it is active, as far as the security groups allow', async () => {
     const { serve, floatingIp, dial, rule, neutron } = await town();
     const server = await serve('a');
     const floating = await floatingIp(server.portId);
@@ -105,7 +105,7 @@ describe('a floating address', () => {
     ['0.0.0.0/0', 'a:6443'],
     ['127.0.0.0/8', 'a:6443'],
     ['10.0.0.0/8', 'ETIMEDOUT'],
-  ])('is open to %s: %s', async (prefix, expected) => {
+  ])('answers with a rule for %s: %s', async (prefix, expected) => {
     const { serve, floatingIp, dial, rule } = await town();
     const server = await serve('a');
     await rule({ port_range_min: 6000, port_range_max: 7000, remote_ip_prefix: prefix });
@@ -113,7 +113,7 @@ describe('a floating address', () => {
     expect(dial(floating.address, 6443)).toBe(expected);
   });
 
-  it('goes where it is moved to, and nowhere when it is let go', async () => {
+  it('follows its port and reaches nothing after its release', async () => {
     const { serve, floatingIp, dial, rule, neutron, clock } = await town();
     const [a, b] = [await serve('a'), await serve('b')];
     await rule({});
@@ -126,7 +126,7 @@ describe('a floating address', () => {
     expect(dial(address, 6443)).toBe('EHOSTUNREACH');
   });
 
-  it('needs a machine that is on, with something that listens, a port and a router that are up', async () => {
+  it('requires a running machine with a listener, and a port and a router that are up', async () => {
     const { serve, floatingIp, dial, rule, neutron, clock, cloud, router } = await town();
     const { id, portId } = await serve('a');
     await rule({});
@@ -152,8 +152,8 @@ describe('a floating address', () => {
   });
 });
 
-describe('machines among themselves', () => {
-  it('reach fixed addresses of their network, by the groups of the other', async () => {
+describe('machines of one network', () => {
+  it('reach fixed addresses of their network as the security groups allow', async () => {
     const { serve, dial, rule, group } = await town();
     const [a, b] = [await serve('a'), await serve('b')];
     expect(dial(b.address, 6443, a.id)).toBe('ETIMEDOUT');
@@ -166,7 +166,7 @@ describe('machines among themselves', () => {
     expect(dial('elsewhere.example.com', 6443, a.id)).toBe('ENOTFOUND');
   });
 
-  it('are not let in by group when they come over a floating address', async () => {
+  it('are not admitted by group when they connect over a floating IP', async () => {
     const { serve, dial, rule, group, floatingIp } = await town();
     const [a, b] = [await serve('a'), await serve('b')];
     const { address } = await floatingIp(b.portId);
@@ -176,7 +176,7 @@ describe('machines among themselves', () => {
     expect(dial(address, 6443, a.id)).toBe('b:6443');
   });
 
-  it('see nothing of other networks without a router between', async () => {
+  it('do not see other networks without a router in between', async () => {
     const { serve, dial, rule, user, read, router, neutron, bootServer } = await town();
     await rule({});
     const a = await serve('a');
@@ -199,7 +199,7 @@ describe('machines among themselves', () => {
     expect(dial('10.9.0.9', 80, a.id)).toBe('far:80');
   });
 
-  it('are kept in by groups that let nothing out', async () => {
+  it('are blocked by security groups without egress', async () => {
     const { serve, dial, rule, neutron, group, user, read } = await town();
     const [a, b] = [await serve('a'), await serve('b')];
     await rule({});
@@ -215,7 +215,7 @@ describe('machines among themselves', () => {
   });
 });
 
-describe('a load balancer', () => {
+describe('a load balancer in the simulated network', () => {
   async function balanced(t: Town, monitored: boolean, listener: Record<string, unknown> = {}): Promise<Balanced> {
     const { octavia, read, subnetId, user } = t;
     const make = async (path: string, key: string, desired: Record<string, unknown>): Promise<string> =>
@@ -280,7 +280,7 @@ describe('a load balancer', () => {
     state(): Promise<string>;
   }
 
-  it('passes connections on in turn to the members that answer, behind its floating address too', async () => {
+  it('distributes connections to the members that answer, also behind its floating IP', async () => {
     const t = await town();
     await t.rule({});
     const [a, b] = [await t.serve('a'), await t.serve('b')];
@@ -294,7 +294,7 @@ describe('a load balancer', () => {
     expect(t.dial(vip, 443, a.id)).toMatch(/:6443$/);
   });
 
-  it('notices by its monitor that members go and come back, and says so', async () => {
+  it('notices by its monitor that members fail and recover, and reports it', async () => {
     const t = await town();
     await t.rule({});
     const [a, b] = [await t.serve('a'), await t.serve('b')];
@@ -318,7 +318,7 @@ describe('a load balancer', () => {
     expect([await states(), await state()]).toEqual([['ONLINE', 'ERROR'], 'DEGRADED']);
   });
 
-  it('looks at a member whose security groups change', async () => {
+  it('checks a member again when its security groups change', async () => {
     const t = await town();
     const a = await t.serve('a');
     const { member, states } = await balanced(t, true);
@@ -329,7 +329,7 @@ describe('a load balancer', () => {
     expect(await states()).toEqual(['ONLINE']);
   });
 
-  it('without a monitor tries the next member when one does not answer', async () => {
+  it('tries the next member when one does not answer and there is no monitor', async () => {
     const t = await town();
     await t.rule({});
     const [a, b] = [await t.serve('a'), await t.serve('b')];
@@ -346,7 +346,7 @@ describe('a load balancer', () => {
     [['127.0.0.0/8'], 'a:6443'],
     [['192.168.0.0/16'], 'ETIMEDOUT'],
     [['192.168.0.0/16', '127.0.0.1/32'], 'a:6443'],
-  ])('lets in %j only', async (allowed_cidrs, expected) => {
+  ])('admits only %j', async (allowed_cidrs, expected) => {
     const t = await town();
     await t.rule({});
     const a = await t.serve('a');
@@ -356,7 +356,7 @@ describe('a load balancer', () => {
     expect(t.dial(address, 443)).toBe(expected);
   });
 
-  it('is silent when it is broken or switched off', async () => {
+  it('does not answer when it is broken or disabled', async () => {
     const t = await town();
     await t.rule({});
     const a = await t.serve('a');
@@ -373,7 +373,7 @@ describe('a load balancer', () => {
 });
 
 describe('a virtual address', () => {
-  it('leads to a machine that may hold it', async () => {
+  it('reaches a machine that may hold it', async () => {
     const t = await town();
     await t.rule({});
     const virtual = t.read(
@@ -394,14 +394,14 @@ describe('a virtual address', () => {
   });
 });
 
-describe('what lies beyond the cloud', () => {
+describe('hosts outside the cloud', () => {
   const beyond: Outside = (host, port) => {
     if (host !== '127.65.1.1' && host !== 'plane.example.test') return undefined;
     if (port !== 6443) throw new UnreachableError('ECONNREFUSED', host, port);
     return greeter(`beyond:${port}`);
   };
 
-  it('is reached by name and address from machines whose networks lead out, and from outside', async () => {
+  it('are reached by name and address from machines with outside access, and from outside', async () => {
     const { serve, dial, neutron, router } = await town(beyond);
     const { id } = await serve('a');
     expect(dial('127.65.1.1', 6443, id)).toBe('beyond:6443');
@@ -415,7 +415,7 @@ describe('what lies beyond the cloud', () => {
     expect(dial('plane.example.test', 6443, id)).toBe('ENOTFOUND');
   });
 
-  it('is kept from machines by rules for what leaves them', async () => {
+  it('are kept from machines by egress rules', async () => {
     const { serve, dial, neutron, group } = await town(beyond);
     const { id } = await serve('a');
     const { security_group_rules: rules } = (await neutron(

@@ -95,7 +95,7 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     expect(await hear(address, 8443)).toBe('ECONNREFUSED');
   });
 
-  it('close with the security group, and with the cloud', async () => {
+  it('close with the security group and with the cloud', async () => {
     const { address, cloud, user, read } = await cloudWithServer(8445);
     const rules = read<{ id: string; security_group_id: string; direction: string; protocol: string | null }[]>(
       await user.request('GET', '/network/v2.0/security-group-rules'),
@@ -114,7 +114,7 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     expect(await hear(address, 8445)).toBe('ECONNREFUSED');
   });
 
-  it('leave an address alone that somebody else listens on, until it is free', async () => {
+  it('leave an address alone that another program listens on until it is free', async () => {
     const taken = createServer((socket) => socket.end('mine'));
     // The floating IP is unknown in advance (the first address goes to the router), so the port is taken on all
     // addresses.
@@ -139,7 +139,7 @@ describe.skipIf(!isBindable)('sockets at loopback addresses (this system lets an
     ]);
   });
 
-  it('are a thousand without errors', async () => {
+  it('work a thousand at a time without errors', async () => {
     const { address, machine, id, cloud } = await cloudWithServer(8446);
     const first = 20_000;
     const stops = Array.from({ length: 1000 }, (_, i) =>

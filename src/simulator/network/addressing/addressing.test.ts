@@ -17,7 +17,7 @@ describe('addresses', () => {
     ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
     ['1:0:2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
     ['::ffff:10.0.0.1', '::ffff:a00:1'],
-  ])('reads %s as %s', (text, canonical) => {
+  ])('are read: %s as %s', (text, canonical) => {
     expect(canonicalIp(text)).toBe(canonical);
   });
 
@@ -33,11 +33,11 @@ describe('addresses', () => {
     '1:2:3',
     '12345::',
     '10.0.0.1/8',
-  ])('refuses %j', (text) => {
+  ])('refuse %j', (text) => {
     expect(parseIp(text)).toBeUndefined();
   });
 
-  it('writes what it reads', () => {
+  it('are written as they were read', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const ip = parseIp(text)!;
@@ -54,7 +54,7 @@ describe('networks', () => {
     ['10.0.0.9', '10.0.0.9/32'],
     ['fd00::1/64', 'fd00::/64'],
     ['0.0.0.0/0', '0.0.0.0/0'],
-  ])('reads %s as %s', (text, expected) => {
+  ])('are read: %s as %s', (text, expected) => {
     expect(formatCidr(parseCidr(text)!)).toBe(expected);
   });
 
@@ -62,7 +62,7 @@ describe('networks', () => {
     expect(parseCidr(text)).toBeUndefined();
   });
 
-  it('tells which overlap', () => {
+  it('report which of them overlap', () => {
     const overlaps = (a: string, b: string): boolean => overlap(parseCidr(a)!, parseCidr(b)!);
     expect(overlaps('10.0.0.0/16', '10.0.3.0/24')).toBe(true);
     expect(overlaps('10.0.0.0/24', '10.0.1.0/24')).toBe(false);
@@ -97,7 +97,7 @@ describe('networks', () => {
     ['10.0.0.4/31', undefined, [['10.0.0.4', '10.0.0.5']]],
     ['10.0.0.4/32', '10.0.0.4', [['10.0.0.4', '10.0.0.4']]],
     ['fd00::/64', 'fd00::1', [['fd00::2', 'fd00::ffff:ffff:ffff:ffff']]],
-  ] as const)('%s with gateway %s gives out %j', (cidr, gateway, expected) => {
+  ] as const)('the pools of %s with gateway %s are %j', (cidr, gateway, expected) => {
     const pools = defaultPools(parseCidr(cidr)!, gateway && parseIp(gateway)!.value);
     expect(pools.map(({ start, end }) => [start, end])).toEqual(expected);
   });
@@ -141,7 +141,7 @@ describe('the addresses of a subnet', () => {
     { start: '10.0.0.20', end: '10.0.0.29' },
   ];
 
-  it('are each given out once, then none', () => {
+  it('are given out once each, then none are left', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const random = seededRandom(seed);
@@ -162,7 +162,7 @@ describe('the addresses of a subnet', () => {
     );
   });
 
-  it('come back into use, the lowest first when asked so', () => {
+  it('are reused after their release, the lowest first when asked so', () => {
     const addresses = new SubnetAddresses(4, pools);
     for (const { start } of pools) addresses.take(start);
     addresses.take('10.0.0.15');
@@ -179,7 +179,7 @@ describe('the addresses of a subnet', () => {
 });
 
 describe('addresses made of a MAC', () => {
-  it('are those of RFC 4291', () => {
+  it('follow RFC 4291', () => {
     const address = eui64Address(parseCidr('fd00::/64')!, 'fa:16:3e:12:34:56');
     expect(address).toBe('fd00::f816:3eff:fe12:3456');
     expect(isEui64Address(address)).toBe(true);

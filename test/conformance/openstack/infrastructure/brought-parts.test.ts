@@ -25,7 +25,7 @@ describe.skipIf(missing !== undefined)(
     });
     afterAll(() => stage?.close());
 
-    it('is applied, and its servers run', async () => {
+    it('runs its servers after it is applied', async () => {
       await stage.apply([userData(), ...clusterOnBroughtParts(cluster, brought)]);
       await eventually(async () => {
         for (const role of ['controller', 'worker']) {
@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)(
       }, 120_000);
     });
 
-    it('uses network, subnet, router and address as they are', async () => {
+    it('uses existing network, subnet, router and address unchanged', async () => {
       const { spec, status } = await stage.get('openstackcluster', cluster);
       expect(status).toMatchObject({
         network: { id: brought.network, name: brought.name, subnets: [{ id: brought.subnet, cidr: '10.8.0.0/24' }] },
@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)(
       }, 60_000);
     });
 
-    it('has the rules its user wrote', async () => {
+    it('has the security group rules its user wrote', async () => {
       const { status } = await stage.get('openstackcluster', cluster);
       const { controlPlaneSecurityGroup: controlPlane, workerSecurityGroup: worker } = status;
       const rows = await json<Record<string, unknown>[]>('security', 'group', 'rule', 'list', controlPlane.id);
@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)(
       expect(rules).toHaveLength(2 + 1 + 1 + 2 + 1 + 2 + 1);
     });
 
-    it('has ports as they were described', async () => {
+    it('has ports as they were specified', async () => {
       const { status, metadata } = await server('controller');
       const { controlPlaneSecurityGroup } = (await stage.get('openstackcluster', cluster)).status;
       const [main, open] = status.resources.ports;
@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)(
       ]);
     });
 
-    it('is in the server group of its user', async () => {
+    it('puts its servers into the server group of its user', async () => {
       const { status } = await server('controller');
       const groups = await json<Record<string, unknown>[]>('server', 'group', 'list', '--long');
       expect(groups.find((row) => row['ID'] === brought.serverGroup)).toMatchObject({ Members: [status.instanceID] });
@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)(
       expect(status).toMatchObject({ claimedIPs: [brought.poolAddress] });
     });
 
-    it('says in the words of the cloud why a server cannot be made', async () => {
+    it('reports in the words of the cloud why a server cannot be created', async () => {
       let message = '';
       await eventually(async () => {
         const { status } = await stage.get('openstackmachine', `${cluster}-keyless`);
@@ -123,7 +123,7 @@ describe.skipIf(missing !== undefined)(
       tell(`it says: ${message}`);
     });
 
-    it('is deleted to the last resource, and what was brought stays', async () => {
+    it('is deleted to the last resource and keeps what the user brought', async () => {
       await stage.kubectl('delete', 'cluster', cluster, '--timeout=240s');
       await stage.kubectl('delete', 'openstackfloatingippool', 'addresses', '--timeout=60s');
       expect(await takeInventory(stage.openstack)).toEqual(before.inventory);

@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)(
     });
     afterAll(() => stage?.close());
 
-    it('is applied, and all of its servers run', async () => {
+    it('runs all its servers after it is applied', async () => {
       const started = performance.now();
       await stage.apply([userData(), ...(await floatingIpCluster(foreign.keyName))]);
       servers = await activeServers(stage, ofCluster, 3);
@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(
       await allReady(stage, 'openstackmachines', ofCluster);
     });
 
-    it('waits for a node that cannot come, and says so', async () => {
+    it('waits for a node that cannot come up and says so', async () => {
       await eventually(async () => {
         const { status } = await stage.get('kcp', `${cluster}-control-plane`);
         const available = conditionOf(status, 'Available');
@@ -130,7 +130,7 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    it('has servers as they were asked for', async () => {
+    it('has servers as they were specified', async () => {
       for (const server of servers) {
         const shown = await json<Record<string, unknown>>('server', 'show', server.status.instanceID);
         expect(shown).toMatchObject({
@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
-    it('has one port for each server, in its group', async () => {
+    it('has one port for each server, in its security group', async () => {
       const { status } = await openStackCluster();
       for (const server of servers) {
         const ports = await json<{ ID: string }[]>('port', 'list', '--server', server.status.instanceID);
@@ -179,7 +179,7 @@ describe.skipIf(missing !== undefined)(
       expect(spec.controlPlaneEndpoint.port).toBe(6443);
     });
 
-    it('is left as it is by a new start of the management API, and grows after it', async () => {
+    it('stays unchanged when the management API restarts, and scales afterwards', async () => {
       const { status, metadata } = await openStackCluster();
       const look = async (): Promise<unknown> => ({
         network: await json('network', 'show', status.network.id),
@@ -197,7 +197,7 @@ describe.skipIf(missing !== undefined)(
       expect((await openStackCluster()).metadata.resourceVersion).toBe(metadata.resourceVersion);
     });
 
-    it('gives back everything of a machine that is deleted, and gets another one', async () => {
+    it('deletes all resources of a deleted machine and gets another one', async () => {
       const victim = servers.find((server) => !isControlPlane(server))!;
       await stage.kubectl('delete', 'machine', victim.metadata.name, '--timeout=120s');
       const gone = await json<{ ID: string }[]>('server', 'list');
@@ -208,7 +208,7 @@ describe.skipIf(missing !== undefined)(
       expect(servers.map(({ metadata }) => metadata.name)).not.toContain(victim.metadata.name);
     });
 
-    it('notices a server that is deleted by somebody else', async () => {
+    it('notices a server that somebody else deleted', async () => {
       const victim = servers.find((server) => !isControlPlane(server))!;
       await stage.openstack.run('server', 'delete', victim.status.instanceID);
       const started = performance.now();
@@ -221,7 +221,7 @@ describe.skipIf(missing !== undefined)(
       tell(`it says: ${conditionOf(status, 'InstanceReady')?.message}`);
     });
 
-    it('finds a port that is deleted by somebody else with the next whole list of servers', async () => {
+    it('notices a port that somebody else deleted with the next complete list of servers', async () => {
       const victim = servers.findLast((server) => !isControlPlane(server))!;
       await stage.openstack.run('port', 'delete', victim.status.resources.ports[0].id);
       // nova does not count it as a change of the server, and the next full list may be ten minutes away.
@@ -232,7 +232,7 @@ describe.skipIf(missing !== undefined)(
       }, 90_000);
     });
 
-    it('leads its floating IP back to its control plane machine when somebody took it away', async () => {
+    it('attaches its floating IP again when somebody removed it', async () => {
       const { host } = (await openStackCluster()).spec.controlPlaneEndpoint;
       await stage.openstack.run('floating', 'ip', 'unset', '--port', host);
       const { ports } = servers.find(isControlPlane)!.status.resources;
@@ -241,7 +241,7 @@ describe.skipIf(missing !== undefined)(
       }, 90_000);
     });
 
-    it('is deleted to the last resource, and what others have stays as it was', async () => {
+    it('is deleted to the last resource and leaves resources of others alone', async () => {
       const started = performance.now();
       await stage.kubectl('delete', 'cluster', cluster, '--timeout=240s');
       tell(`gone after ${Math.round((performance.now() - started) / 1000)} s`);

@@ -36,7 +36,7 @@ describe.skipIf(missing !== undefined)(
     });
     afterAll(() => stage?.close());
 
-    it('is applied, and all of its servers run', async () => {
+    it('runs all its servers after it is applied', async () => {
       const started = performance.now();
       await stage.apply([userData(), ...(await loadBalancerCluster(foreign.keyName))]);
       servers = await activeServers(stage, ofCluster, serverCount);
@@ -184,14 +184,14 @@ describe.skipIf(missing !== undefined)(
       for (const row of groups) expect(row['Policies']).toEqual(['soft-anti-affinity']);
     });
 
-    it('takes a control plane machine that is deleted out of the pools, and its volumes away', async () => {
+    it('removes a deleted control plane machine from the pools, with its volumes', async () => {
       await stage.kubectl('delete', 'machine', machineName(2), '--timeout=180s');
       for (const port of [6443, 9345]) expect(await members(port)).toEqual(expectedMembers(port, [0, 1]));
       const volumes = await stage.openstack.names('volume', 'list');
       expect(volumes.filter((name) => name.startsWith(machineName(2)))).toEqual([]);
     });
 
-    it('makes a load balancer that is deleted by somebody else again, with its members and address', async () => {
+    it('recreates a load balancer that somebody else deleted, with its members and address', async () => {
       const { status } = await openStackCluster();
       const { id, ip } = status.apiServerManagedLoadBalancer;
       const started = performance.now();
@@ -206,7 +206,7 @@ describe.skipIf(missing !== undefined)(
       tell(`whole again ${Math.round((performance.now() - started) / 1000)} s after openstack loadbalancer delete`);
     });
 
-    it('is deleted to the last resource, and what others have stays as it was', async () => {
+    it('is deleted to the last resource and leaves resources of others alone', async () => {
       const started = performance.now();
       await stage.kubectl('delete', 'cluster', cluster, '--timeout=240s');
       tell(`gone after ${Math.round((performance.now() - started) / 1000)} s`);

@@ -9,13 +9,13 @@ describe('the name of a mount unit', () => {
     ['//mnt//a b', 'mnt-a\\x20b'],
     ['/.hidden', '\\x2ehidden'],
     ['/', '-'],
-  ])('of %s is %s', (path, name) => {
+  ])('of the path %s is %s', (path, name) => {
     expect(systemdPathName(path)).toBe(name);
   });
 });
 
 describe('Ignition content', () => {
-  it('replaces files of the image, and makes one entry of a file and what is added to it', () => {
+  it('overwrites files of the image, and merges a file with its appended content', () => {
     const files = [
       { path: '/etc/motd', content: 'a b', owner: 'root:wheel', permissions: '0640' },
       { path: '/etc/motd', content: 'AAEC', encoding: 'base64' as const, append: true },
@@ -33,7 +33,7 @@ describe('Ignition content', () => {
     ]);
   });
 
-  it('mounts file systems by the label they are given', () => {
+  it('mounts file systems by their label', () => {
     const diskSetup = { filesystems: [{ device: '/dev/vdb1', filesystem: 'ext4', label: 'data' }] };
     const { units } = ignitionContent({ files: [], diskSetup, mounts: [['data', '/data', 'noatime', 'nofail']] });
     expect(units).toEqual([
@@ -49,20 +49,20 @@ describe('Ignition content', () => {
       '/dev/vdb',
     ],
     ['a mount without a directory', { mounts: [['data']] }, 'spec.mounts [data]'],
-  ])('refuses %s, which cannot be said', (_, content, named) => {
+  ])('refuses %s, which it cannot express', (_, content, named) => {
     expect(() => ignitionContent({ files: [], ...content })).toThrow(named);
   });
 
-  it('has no empty sections', () => {
+  it('omits empty sections', () => {
     expect(JSON.parse(encodeIgnition({ files: [] }))).toEqual({ ignition: { version: '3.3.0' } });
   });
 });
 
-describe('additional configuration', () => {
+describe('additional Ignition configuration', () => {
   const content = (lines: string[], strict = true) =>
     readAdditionalConfig(lines.join('\n'), { field: 'spec.x', strict }).content;
 
-  it('reads the older kind and Butane alike', () => {
+  it('gives the same content from the older format and from Butane', () => {
     const older = content([
       'storage:',
       '  files:',
@@ -79,7 +79,7 @@ describe('additional configuration', () => {
     expect(butane).toEqual(older);
   });
 
-  it('reads bytes, remote files with their hash, sizes and network units', () => {
+  it('may contain bytes, remote files with a hash, sizes and network units', () => {
     const read = content([
       'storage:',
       '  files:',
@@ -98,7 +98,7 @@ describe('additional configuration', () => {
     expect(read.disks).toEqual([{ device: '/dev/vdb', wipeTable: true, partitions: [{ label: 'a', sizeMiB: 2048 }] }]);
   });
 
-  it('adds to generated units by their name, and its word is the last', () => {
+  it('extends generated units by name and overrides them', () => {
     const generated = {
       units: [{ name: 'k.service', enabled: true, contents: 'x', dropins: [{ name: 'a', contents: '1' }] }],
     };
@@ -122,7 +122,7 @@ describe('additional configuration', () => {
     ]);
   });
 
-  it('warns of what it does not know, and refuses it in strict mode', () => {
+  it('causes warnings for unknown fields, and errors in strict mode', () => {
     const text = 'storage:\n  files:\n  - {path: /a, colour: blue}\nshelves: {}\n';
     expect(readAdditionalConfig(text, { field: 'spec.x', strict: false }).warnings).toEqual([
       'spec.x: section shelves is not known',
@@ -141,7 +141,7 @@ describe('additional configuration', () => {
     ['storage: {files: [{path: /a, contents: {local: x}}]}', 'use inline'],
     ['storage: {files: [{path: /a, filesystem: data}]}', 'only root can be written to'],
     ['storage: {disks: [{device: /d, partitions: [{size: big}]}]}', 'partition size "big"'],
-  ])('refuses %j in its own words', (text, reason) => {
+  ])('%j is refused with a message of its own', (text, reason) => {
     expect(() => readAdditionalConfig(text, { field: 'spec.x', strict: false })).toThrow(reason);
   });
 });

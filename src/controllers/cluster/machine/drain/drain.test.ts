@@ -39,7 +39,7 @@ const facts = (more: Partial<DrainFacts> = {}): DrainFacts => ({
 });
 const decide = (given: Pod, more: Partial<DrainFacts> = {}) => classifyPods([given], facts(more))[0]!;
 
-describe('what becomes of a pod', () => {
+describe('the drain decision for a pod', () => {
   it.each([
     ['an ordinary one goes', pod('p', { metadata: owned('ReplicaSet') }), {}, 'Drain'],
     ['one without a controller goes', pod('p'), {}, 'Drain'],
@@ -72,11 +72,11 @@ describe('what becomes of a pod', () => {
       'Skip',
     ],
     ['a reachable one does', pod('p', { metadata: { deletionTimestamp: '2025-12-31T23:59:00Z' } }), {}, 'Drain'],
-  ] as [string, Pod, Partial<DrainFacts>, string][])('%s', (_, given, more, expected) => {
+  ] as [string, Pod, Partial<DrainFacts>, string][])('is made for: %s', (_, given, more, expected) => {
     expect(decide(given, more).behavior).toBe(expected);
   });
 
-  it('follows the first rule that matches, unless a label says otherwise', () => {
+  it('follows the first matching rule unless a label of the pod overrides it', () => {
     const rules = [
       rule('a', { drain: { behavior: 'Drain', order: 5 }, pods: [{ selector: { matchLabels: { app: 'db' } } }] }),
       rule('b', { drain: { behavior: 'Skip' } }),
@@ -90,13 +90,13 @@ describe('what becomes of a pod', () => {
     expect(decide(pod('p', { metadata: { labels: label } }), { rules }).behavior).toBe('Skip');
   });
 
-  it('warns of what may be missed', () => {
+  it('warns about local data and pods without a controller', () => {
     expect(decide(pod('p', { spec: { volumes: [{ name: 'v', emptyDir: {} }] } })).warnings).toHaveLength(2);
   });
 });
 
-describe('rules of a machine', () => {
-  it('match machine and cluster, in the order of their names', () => {
+describe('drain rules of a machine', () => {
+  it('match by machine and cluster, in the order of their names', () => {
     const machine = { metadata: { labels: { pool: 'a' } } } as Partial<Machine> as Machine;
     const cluster = { metadata: { labels: { env: 'prod' } } } as Partial<Cluster> as Cluster;
     const rules = [
@@ -113,7 +113,7 @@ describe('rules of a machine', () => {
 });
 
 describe('the plan of a drain', () => {
-  it('takes the lowest order first and explains what waits', () => {
+  it('evicts the lowest order first and explains which pods wait', () => {
     const decisions = [
       { pod: pod('late'), behavior: 'Drain' as const, order: 10, warnings: [] },
       { pod: pod('first'), behavior: 'Drain' as const, order: -1, warnings: [] },
@@ -165,7 +165,7 @@ describe('attached volumes', () => {
       metadata: { name: 'a' },
       spec: { attacher: 'd', nodeName: 'n', source: { persistentVolumeName } },
     }) as VolumeAttachment;
-  it('are told apart by what is known of them', () => {
+  it('are listed as claims or volumes, without those of pods that stay', () => {
     const found = waitingVolumes(
       ['kubernetes.io/csi/d^v1', 'kubernetes.io/csi/d^ghost'],
       [attachment('v2'), attachment('phantom'), attachment('v3')],
@@ -180,7 +180,7 @@ describe('attached volumes', () => {
     });
     expect(volumesMessage(found!, 't0').split('\n')[1]).toBe('* PersistentVolumeClaims: ns/data');
   });
-  it('are none when only those that stay are left', () => {
+  it('are none when only volumes of remaining pods are left', () => {
     expect(waitingVolumes([], [], [volume('v1')], [])).toBeUndefined();
   });
 });

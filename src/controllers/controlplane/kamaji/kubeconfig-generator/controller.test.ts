@@ -42,7 +42,7 @@ const certificateOf = async (world: KamajiWorld) => {
 };
 
 describe('a KubeconfigGenerator', () => {
-  it('keeps a kubeconfig for every control plane it selects', async () => {
+  it('creates a kubeconfig Secret for every selected control plane', async () => {
     const world = await start();
     await createTenant(world, {});
     await generate(world, { user: { fromDefinition: 'metadata.name' }, groups: [{ stringValue: 'viewers' }] });
@@ -63,7 +63,7 @@ describe('a KubeconfigGenerator', () => {
     expect((await secretOf(world))?.metadata.resourceVersion).toBe(secret?.metadata.resourceVersion);
   });
 
-  it('makes one anew before it ends, or when anything in it changes', async () => {
+  it('renews a kubeconfig before it expires or when its content changes', async () => {
     const clock = new ManualClock();
     const authority = await createAuthority({ commonName: 'test', clock });
     const desired = {
@@ -84,7 +84,7 @@ describe('a KubeconfigGenerator', () => {
     expect(renewalOf(undefined, desired)).toBeUndefined();
   });
 
-  it('drops what it made for those it no longer selects', async () => {
+  it('deletes the Secrets of control planes that are no longer selected', async () => {
     const world = await start();
     await createTenant(world, {});
     const name = await generate(world, { user: { stringValue: 'me' } });
@@ -98,7 +98,7 @@ describe('a KubeconfigGenerator', () => {
     await world.until(async () => (await secretOf(world)) !== undefined);
   });
 
-  it('says what it cannot do, and leaves a Secret of somebody else alone', async () => {
+  it('reports errors in its status, and does not overwrite a Secret of another owner', async () => {
     const world = await start();
     await createTenant(world, {});
     await generate(world, { user: { fromDefinition: 'metadata.labels.owner' } });

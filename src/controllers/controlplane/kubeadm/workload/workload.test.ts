@@ -28,7 +28,7 @@ const controlPlane = (version: string, clusterConfiguration?: JsonObject, annota
   }) as unknown as KubeadmControlPlane;
 const newClient = (): Client => memoryClient({ clock: new ManualClock(), random: seededRandom(1) });
 
-describe("kubeadm's configuration in the cluster", () => {
+describe('the kubeadm-config of a cluster', () => {
   const old: JsonObject = {
     apiVersion: 'kubeadm.k8s.io/v1beta3',
     kind: 'ClusterConfiguration',
@@ -39,7 +39,7 @@ describe("kubeadm's configuration in the cluster", () => {
     etcd: { local: { dataDir: '/data' } },
   };
 
-  it('gets the version and the settings, and keeps what was settled', () => {
+  it('gets the new version and settings, and keeps fields fixed at creation', () => {
     const desired = controlPlane('v1.31.0', {
       imageRepository: 'r',
       apiServer: { extraArgs: [{ name: 'x', value: 'y' }] },
@@ -57,7 +57,7 @@ describe("kubeadm's configuration in the cluster", () => {
     });
   });
 
-  it('keeps its meaning when only its form changes', () => {
+  it('keeps its meaning when it is converted to another version', () => {
     expect(upgradedConfiguration(old, controlPlane('v1.31.0'))).toMatchObject({
       apiVersion: 'kubeadm.k8s.io/v1beta4',
       apiServer: { extraArgs: [{ name: 'a-b', value: 'c' }] },
@@ -65,7 +65,7 @@ describe("kubeadm's configuration in the cluster", () => {
   });
 });
 
-describe('the preparation of an upgrade', () => {
+describe('the preparation of a kubeadm upgrade', () => {
   const prepare = async (client: Client, version: string): Promise<void> =>
     await prepareUpgrade({
       context: { signal },
@@ -80,7 +80,7 @@ describe('the preparation of an upgrade', () => {
     data,
   });
 
-  it('writes what the next kubeadm looks for, and nothing twice', async () => {
+  it('writes kubeadm-config and role bindings once', async () => {
     const client = newClient();
     const text = 'apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.33.0\n';
     await client.create(ConfigMaps, configMap('kubeadm-config', { ClusterConfiguration: text }), by);
@@ -94,7 +94,7 @@ describe('the preparation of an upgrade', () => {
     expect((await client.get(ConfigMaps, key)).metadata.resourceVersion).toBe(written.metadata.resourceVersion);
   });
 
-  it('copies the configuration of kubelets while every version has its own', async () => {
+  it('copies the kubelet configuration for versions that have their own', async () => {
     const client = newClient();
     await client.create(
       ConfigMaps,
@@ -108,14 +108,14 @@ describe('the preparation of an upgrade', () => {
     expect(await client.get(Roles, { namespace: 'kube-system', name: 'kubeadm:kubelet-config-1.20' })).toBeDefined();
   });
 
-  it('says what is wrong with a configuration that cannot be read', async () => {
+  it('reports a configuration that cannot be parsed', async () => {
     const client = newClient();
     await client.create(ConfigMaps, configMap('kubeadm-config', {}), by);
     await expect(prepare(client, 'v1.34.1')).rejects.toThrow(/has no ClusterConfiguration/);
   });
 });
 
-describe('images', () => {
+describe('image names', () => {
   it.each([
     [
       'registry.k8s.io/coredns/coredns:v1.11.1',
@@ -123,7 +123,7 @@ describe('images', () => {
     ],
     ['host:5000/a/b', { repository: 'host:5000/a', name: 'b', tag: '' }],
     ['x:1', { repository: '', name: 'x', tag: '1' }],
-  ])('%s', (text, parts) => {
+  ])('are split: %s', (text, parts) => {
     expect(parseImage(text)).toEqual(parts);
     expect(formatImage(parts)).toBe(text);
   });
@@ -138,7 +138,7 @@ describe('images', () => {
     ['registry.k8s.io/coredns/coredns:v1.11.1', { imageRepository: 'mine/' }, 'mine/coredns:v1.11.1'],
     ['a/coredns:v1', { dns: { imageRepository: 'b', imageTag: 'v2.0' } }, 'b/coredns:v2.0'],
     ['a/coredns:v1.2', {}, 'a/coredns:v1.2'],
-  ])('of CoreDNS: %s', (current, configuration, wanted) => {
+  ])('of CoreDNS are computed for: %s', (current, configuration, wanted) => {
     expect(formatImage(wantedImage(parseImage(current), configuration))).toBe(wanted);
   });
 });
@@ -167,7 +167,7 @@ describe('kube-proxy', () => {
       controlPlane('v1.34.1', {}, { 'controlplane.cluster.x-k8s.io/skip-kube-proxy': '' }),
       'r/kube-proxy:v1.33.0',
     ],
-  ])('%s', async (_, desired, expected) => {
+  ])('image %s', async (_, desired, expected) => {
     const client = newClient();
     await client.create(DaemonSets, workload('DaemonSet', 'kube-proxy', 'r/kube-proxy:v1.33.0') as never, by);
     await updateKubeProxy(client, desired, signal);
@@ -175,7 +175,7 @@ describe('kube-proxy', () => {
     expect(stored.spec.template?.spec?.containers[0]?.image).toBe(expected);
   });
 
-  it('is not made where there is none', async () => {
+  it('is not created when there is none', async () => {
     const client = newClient();
     await updateKubeProxy(client, controlPlane('v1.34.1'), signal);
     expect((await client.list(DaemonSets)).items).toEqual([]);
@@ -186,7 +186,7 @@ describe('CoreDNS', () => {
   const corefile =
     '.:53 {\n    errors\n    kubernetes cluster.local {\n        upstream\n    }\n    proxy . /etc/resolv.conf\n}\n';
 
-  it('brings its configuration forward', () => {
+  it('has its Corefile migrated to a newer version', () => {
     const migrated = migrateCorefile(corefile, [1, 3, 1], [1, 8, 0]);
     expect(migrated).toBe(
       '.:53 {\n    errors\n    ready\n    kubernetes cluster.local {\n    }\n    forward . /etc/resolv.conf\n}\n',
@@ -197,7 +197,7 @@ describe('CoreDNS', () => {
     );
   });
 
-  it('is updated with its configuration, and the old one is kept', async () => {
+  it('is updated with its Corefile, and the old Corefile is kept', async () => {
     const client = newClient();
     const key = { namespace: 'kube-system', name: 'coredns' };
     const map = (name: string, data: Record<string, string>) => ({

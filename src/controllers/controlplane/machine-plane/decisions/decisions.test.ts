@@ -29,7 +29,7 @@ const machine = (name: string, ageMinutes: number, more: JsonObject = {}): Machi
   }) as Machine;
 const marked = { 'cluster.x-k8s.io/delete-machine': '' };
 
-describe('which machine goes first', () => {
+describe('the machine to delete first', () => {
   const choose = (machines: Machine[], outdated: string[] = [], unhealthy: string[] = [], domains: string[] = []) =>
     machineToRemove({ machines, outdated: new Set(outdated), unhealthy: new Set(unhealthy), domains })?.metadata.name;
 
@@ -63,12 +63,12 @@ describe('which machine goes first', () => {
     ],
     ['never one that is going already', choose([machine('a', 9, { deleting: true }), machine('b', 5)]), 'b'],
     ['none of none', choose([]), undefined],
-  ])('%s', (_, chosen, expected) => {
+  ])('is: %s', (_, chosen, expected) => {
     expect(chosen).toBe(expected);
   });
 });
 
-describe('where a new machine goes', () => {
+describe('the failure domain of a new machine', () => {
   it.each<[string, [string, string, boolean][], string | undefined]>([
     ['the emptiest domain', [['a', '1', false]], '2'],
     [
@@ -80,19 +80,19 @@ describe('where a new machine goes', () => {
       '1',
     ],
     ['then all of them', [['a', '1', true]], '2'],
-  ])('%s', (_, machines, expected) => {
+  ])('is: %s', (_, machines, expected) => {
     const all = machines.map(([name, domain]) => machine(name, 1, { domain }));
     const outdated = new Set(machines.filter(([, , old]) => old).map(([name]) => name));
     expect(domainForNewMachine(['2', '1'].slice(0, 2), all, outdated)).toBe(expected);
   });
 
-  it('nowhere in particular without domains', () => {
+  it('is undefined without domains', () => {
     expect(domainForNewMachine([], [machine('a', 1)], new Set())).toBeUndefined();
   });
 });
 
-describe('who leads etcd next', () => {
-  it('those that stay and are well, the newest first', () => {
+describe('the next etcd leader', () => {
+  it('is a healthy machine that stays, preferably the newest', () => {
     const leaving = machine('gone', 1);
     const all = [
       machine('old', 9),
@@ -125,7 +125,7 @@ const clone = (name: string): UnstructuredObject => ({
 const configOf = (cp: KubeadmControlPlane, role: 'init' | 'join', change: JsonObject = {}): KubeadmConfig =>
   ({ metadata: {}, spec: { ...desiredConfigSpec(cp, role), ...change } }) as KubeadmConfig;
 
-describe('why a machine is replaced', () => {
+describe('reasons to replace a machine', () => {
   const reasons = (
     cp: KubeadmControlPlane,
     more: { machine?: Machine; config?: KubeadmConfig; infrastructure?: UnstructuredObject } = {},
@@ -201,11 +201,11 @@ describe('why a machine is replaced', () => {
       }),
       ['Certificates will expire soon'],
     ],
-  ])('%s', (_, found, expected) => {
+  ])('are found for: %s', (_, found, expected) => {
     expect(found).toEqual(expected);
   });
 
-  it('by time alone, and when', () => {
+  it('include a time, and the next such time is known', () => {
     const cp = controlPlane({ rollout: { after: formatTime(now + 60_000), before: { certificatesExpiryDays: 1 } } });
     const soon = machine('m', 1, { expiry: formatTime(now + 86_400_000 + 5_000) });
     expect(nextRolloutAt(provider.settingsOf(cp), [soon], now)).toBe(now + 5_000);
@@ -213,8 +213,8 @@ describe('why a machine is replaced', () => {
   });
 });
 
-describe('remediation', () => {
-  it('takes the one in the worst state', () => {
+describe('remediation of a control plane', () => {
+  it('chooses the machine in the worst state', () => {
     const all = [
       machine('old', 9, { ill: ['APIServerPodHealthy'] }),
       machine('nodeless', 1, { nodeless: true }),
@@ -255,12 +255,12 @@ describe('remediation', () => {
     ['too soon', { retryPeriodSeconds: 900 }, record(10, 0), 'RemediationDeferred'],
     ['too often', { maxRetry: 2 }, record(10, 2), 'CannotBeRemediated'],
     ['with a note nobody can read', {}, { annotations: { 'controlplane.cluster.x-k8s.io/remediation-for': '{' } }, 0],
-  ])('%s', (_, remediation, more, expected) => {
+  ])('decides: %s', (_, remediation, more, expected) => {
     const decision = decide(remediation, more);
     expect(decision.go ? decision.record.retryCount : decision.verdict.reason).toBe(expected);
   });
 
-  it('reads and prints what it keeps', () => {
+  it('parses its annotation and prints durations', () => {
     expect(parseRemediation('{"machine":"a","timestamp":"t","retryCount":1}')).toEqual({
       machine: 'a',
       timestamp: 't',

@@ -31,8 +31,8 @@ async function whole(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-describe('signatures', () => {
-  it('are those of the example in the documentation of S3', () => {
+describe('S3 request signatures', () => {
+  it('match the example in the S3 documentation', () => {
     const headers = signedHeaders(
       {
         method: 'GET',
@@ -121,10 +121,10 @@ async function fakeS3(options: { refusePart?: number } = {}) {
   return { host, objects, uploads, asked };
 }
 
-describe('a store of backups', () => {
+describe('a backup store', () => {
   const location = { accessKeyId: 'key', secretAccessKey: 'secret', region: 'r', bucket: 'bucket/below' };
 
-  it('in a bucket takes small backups at once and gives them back', async () => {
+  it('writes small backups to a bucket in one request and reads them back', async () => {
     const { host, objects, asked } = await fakeS3();
     const store = s3Store({ ...location, host }, systemClock);
     await store.write('ns/c&1/a.etcd', parts('one ', 'two'), signal);
@@ -134,7 +134,7 @@ describe('a store of backups', () => {
     expect(await whole(store.read('ns/c&1/a.etcd', signal))).toBe('one two');
   });
 
-  it('in a bucket takes large backups in parts', async () => {
+  it('writes large backups to a bucket in parts', async () => {
     const { host, objects, uploads } = await fakeS3();
     const store = s3Store({ ...location, host }, systemClock, { partBytes: 4 });
     await store.write('big', parts('abc', 'defg', 'h', 'ij'), signal);
@@ -142,7 +142,7 @@ describe('a store of backups', () => {
     expect(uploads.size).toBe(0);
   });
 
-  it('leaves no parts behind when it fails, and says why', async () => {
+  it('removes uploaded parts when a write fails, and says why', async () => {
     const { host, objects, uploads } = await fakeS3({ refusePart: 2 });
     const store = s3Store({ ...location, host }, systemClock, { partBytes: 4 });
     await expect(store.write('big', parts('abcdefgh'), signal)).rejects.toThrow(/: SlowDown \(HTTP 503\)$/);
@@ -150,7 +150,7 @@ describe('a store of backups', () => {
     expect(objects.size).toBe(0);
   });
 
-  it('explains keys that are refused, and hosts that do not answer', async () => {
+  it('explains refused keys and hosts that do not answer', async () => {
     const { host } = await fakeS3();
     const wrong = s3Store({ ...location, host, accessKeyId: 'other' }, systemClock);
     await expect(wrong.list('', signal)).rejects.toThrow(
@@ -160,7 +160,7 @@ describe('a store of backups', () => {
     await expect(nowhere.list('', signal)).rejects.toThrow(/does not answer/);
   });
 
-  it('in a directory shows only what is whole', async () => {
+  it('in a directory lists only complete backups', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'capstan-backup-'));
     cleanups.push(() => rm(directory, { recursive: true }));
     const store = directoryStore(directory);
@@ -178,7 +178,7 @@ describe('a store of backups', () => {
   });
 });
 
-describe('a directory of backups', () => {
+describe('a backup directory', () => {
   const newRoot = async (): Promise<string> => {
     const root = await mkdtemp(join(tmpdir(), 'capstan-backup-'));
     cleanups.push(() => rm(root, { recursive: true }));
@@ -195,13 +195,13 @@ describe('a directory of backups', () => {
     './c1/a',
     'ns/c1/a\0b',
     'ns\\c1/x/a',
-  ])('has no name %j', async (name) => {
+  ])('refuses the name %j', async (name) => {
     const store = directoryStore(await newRoot());
     await expect(store.write(name, parts('x'), signal)).rejects.toThrow('is no name of a backup');
     await expect(whole(store.read(name, signal))).rejects.toThrow('is no name of a backup');
   });
 
-  it('follows no link below its root', async () => {
+  it('does not follow symbolic links below its root', async () => {
     const root = await newRoot();
     const outside = await newRoot();
     await writeFile(join(outside, 'secret.etcd'), 'secret');
@@ -224,7 +224,7 @@ describe('a directory of backups', () => {
   });
 });
 
-describe('a host that is no store of backups', () => {
+describe('a host that is not a backup store', () => {
   const serve = async (answer: (response: ServerResponse) => void): Promise<string> => {
     const server = createServer((_request, response) => answer(response));
     server.listen(0, '127.0.0.1');
@@ -237,7 +237,7 @@ describe('a host that is no store of backups', () => {
   };
   const location = { accessKeyId: 'key', secretAccessKey: 'secret', region: 'r', bucket: 'bucket' };
 
-  it('has nothing of its answer shown', async () => {
+  it('does not have its answer shown', async () => {
     const host = await serve((response) =>
       response.writeHead(403).end('<Code>hidden</Code><Message>internal page</Message>'),
     );
@@ -249,7 +249,7 @@ describe('a host that is no store of backups', () => {
     }
   });
 
-  it('does not fill the memory with an answer that never ends', async () => {
+  it('cannot fill the memory with an endless answer', async () => {
     let sent = 0;
     const host = await serve((response) => {
       const more = (): void => {
@@ -264,7 +264,7 @@ describe('a host that is no store of backups', () => {
     expect(sent).toBeLessThan(64_000_000);
   });
 
-  it('leads nowhere else, and is not asked where the operator forbids it', async () => {
+  it('is not followed on redirects, and not contacted when the operator denies it', async () => {
     let asked = 0;
     const other = await serve((response) => {
       asked++;
@@ -281,8 +281,8 @@ describe('a host that is no store of backups', () => {
   });
 });
 
-describe('a file that is called a snapshot', () => {
-  it('with pages that go round is refused', async () => {
+describe('a file that is not a valid snapshot', () => {
+  it('is refused when its pages form a cycle', async () => {
     const pageBytes = 4096;
     const file = Buffer.alloc(4 * pageBytes);
     file.writeUInt32LE(0xed0cdaed, 16);
@@ -296,10 +296,10 @@ describe('a file that is called a snapshot', () => {
   });
 });
 
-describe('a snapshot', () => {
+describe('an etcd snapshot', () => {
   const client = (snapshot: EtcdAdministrator['snapshot']): EtcdAdministrator => ({ snapshot }) as EtcdAdministrator;
 
-  it('is handed on part by part, the next when the one before was taken', async () => {
+  it('is passed on part by part, the next one when the last was consumed', async () => {
     const order: string[] = [];
     const source = client(async (write) => {
       for (const text of ['a', 'b', 'c']) {
@@ -311,7 +311,7 @@ describe('a snapshot', () => {
     expect(order).toEqual(['sent a', 'taken a', 'sent b', 'taken b', 'sent c', 'taken c']);
   });
 
-  it('that breaks off fails, and one that nobody takes any more is ended', async () => {
+  it('fails when it breaks off, and is cancelled when nobody reads it', async () => {
     const broken = client(async (write) => {
       await write(Buffer.from('a'));
       throw new Error('no leader');
@@ -327,8 +327,8 @@ describe('a snapshot', () => {
   });
 });
 
-describe('schedules of backups', () => {
-  it('spread daily ones over the night, each plane at its own time', () => {
+describe('backup schedules', () => {
+  it('spread daily backups over the night, at a fixed time for each plane', () => {
     const after = Date.parse('2026-05-01T12:00:00Z');
     const times = ['a', 'b', 'c', 'd'].map((name) => nextBackup('@daily', after, { namespace: 'ns', name }) ?? 0);
     expect(new Set(times).size).toBe(4);
@@ -344,14 +344,14 @@ describe('schedules of backups', () => {
     ['@weekly', 7 * 24 * 60 * 60_000],
     ['@monthly', 31 * 24 * 60 * 60_000],
     ['@yearly', 366 * 24 * 60 * 60_000],
-  ])('spread those of %s, and none is left out', (schedule, periodMs) => {
+  ])('spread backups of %s within the period', (schedule, periodMs) => {
     const after = Date.parse('2026-05-01T12:00:00Z');
     const times = ['a', 'b', 'c', 'd'].map((name) => nextBackup(schedule, after, { namespace: 'ns', name }) ?? 0);
     expect(new Set(times).size).toBe(4);
     for (const time of times) expect(time - after).toBeLessThanOrEqual(periodMs);
   });
 
-  it('name backups after plane and time', () => {
+  it('name backups by plane and time', () => {
     expect(backupName({ namespace: 'ns', name: 'c1' }, Date.parse('2026-05-01T12:00:00Z'))).toBe(
       'ns/c1/2026-05-01T12:00:00Z.etcd',
     );

@@ -55,7 +55,7 @@ function scopeOf({ nodes, machines = [], isStandalone = false }: Surroundings): 
   return scope as unknown as PlaneScope & { asked: number };
 }
 
-describe('kubelets that may show what the authority before signed', () => {
+describe('kubelets that may present certificates of the old authority', () => {
   it.each<[string, Surroundings, number | undefined]>([
     ['nobody', { nodes: [] }, 0],
     ['nodes nobody knows a machine of', { nodes: ['a', 'b'] }, 2],
@@ -65,11 +65,11 @@ describe('kubelets that may show what the authority before signed', () => {
     ['one that is on its way since before', { nodes: [], machines: [machine(undefined, '2026-05-01T11:59:00Z')] }, 1],
     ['none of those on their way since', { nodes: [], machines: [machine(undefined, '2026-05-01T12:01:00Z')] }, 0],
     ['nobody can tell', { nodes: new WorkloadNotConnectedError({ name: 'c1' }, undefined) }, undefined],
-  ])('%s', async (_, surroundings, expected) => {
+  ])('are: %s', async (_, surroundings, expected) => {
     expect(await oldCertificateHolders(scopeOf(surroundings), settled)).toBe(expected);
   });
 
-  it('of a plane without a Cluster are asked for, once in a while', async () => {
+  it('of a plane without a Cluster are counted only once in a while', async () => {
     const scope = scopeOf({ nodes: ['a'], isStandalone: true });
     expect(await oldCertificateHolders(scope, settled)).toBe(1);
     expect(await oldCertificateHolders(scope, settled)).toBe(1);

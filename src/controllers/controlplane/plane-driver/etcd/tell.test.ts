@@ -14,7 +14,7 @@ const scopeWith = (claim: Partial<PersistentVolumeClaim>): EtcdScope => {
   } as unknown as EtcdScope;
 };
 
-describe('a member of etcd without its volume', () => {
+describe('an etcd member without a volume', () => {
   it.each<[string, Partial<PersistentVolumeClaim>, string | undefined]>([
     [
       'because no StorageClass is the default one',
@@ -27,7 +27,7 @@ describe('a member of etcd without its volume', () => {
       'PersistentVolumeClaim etcd-data-c1-etcd-1 is not bound: StorageClass fast has not made a volume; look at the events of the claim',
     ],
     ['no longer', { status: { phase: 'Bound' } }, undefined],
-  ])('is explained: %s', (_, claim, message) => {
+  ])('is reported: %s', (_, claim, message) => {
     expect(unboundClaim(scopeWith(claim))).toBe(message);
   });
 });

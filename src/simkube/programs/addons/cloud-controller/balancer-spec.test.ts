@@ -19,7 +19,7 @@ const service = (annotations: Record<string, string> = {}, spec: Partial<Service
 const conf = parseCloudConf('[LoadBalancer]\nfloating-network-id=default\n[LoadBalancerClass "inner"]\nsubnet-id=s1\n');
 const prefix = 'loadbalancer.openstack.org/';
 
-describe('the balancer of a Service', () => {
+describe('the load balancer of a Service', () => {
   it('has the name, the ports and the nodes of the Service', () => {
     const excluded = { labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': '' } };
     const nodes = [node('b', '10.0.0.2'), node('a', '10.0.0.1'), node('plane', '10.0.0.9', excluded)];
@@ -34,7 +34,7 @@ describe('the balancer of a Service', () => {
     });
   });
 
-  it('is what annotations, then its class, then the configuration say', () => {
+  it('takes its settings from annotations, then its class, then the configuration', () => {
     const spec = balancerSpec(
       service({
         [`${prefix}class`]: 'inner',
@@ -67,7 +67,7 @@ describe('the balancer of a Service', () => {
     expect(() => balancerSpec(service(annotations, spec), [], conf, 'c1')).toThrow(words);
   });
 
-  it('is not wanted by Services of another class, another type, or that go', () => {
+  it('is not wanted by Services of another class, another type, or in deletion', () => {
     expect(wantsBalancer(service())).toBe(true);
     expect(wantsBalancer(service({}, { loadBalancerClass: 'other' }))).toBe(false);
     expect(wantsBalancer(service({}, { type: 'ClusterIP' }))).toBe(false);

@@ -3,7 +3,7 @@ import { renderJinja, TemplateError } from './jinja.ts';
 
 const variables = { name: 'Node-1', list: ['a', 'b'], deep: { 'a-b': 1, c: { d: 'x' } }, flag: true, empty: '' };
 
-describe('a template', () => {
+describe('a Jinja template', () => {
   it.each([
     ['plain', 'plain'],
     ['{{ name }} {{name}}', 'Node-1 Node-1'],
@@ -24,7 +24,7 @@ describe('a template', () => {
     expect(renderJinja(template, variables)).toEqual({ text: expected, missing: [] });
   });
 
-  it('names the variables that do not exist', () => {
+  it('reports the variables that do not exist', () => {
     expect(renderJinja('{{ nosuch }} {{ deep.nosuch }}', variables)).toEqual({
       text: 'CI_MISSING_JINJA_VAR/nosuch CI_MISSING_JINJA_VAR/nosuch',
       missing: ['nosuch', 'nosuch'],

@@ -116,7 +116,7 @@ describe('a script', () => {
     expect((await run(script)).status).toBe(expected);
   });
 
-  it('says what is wrong, with the line', async () => {
+  it('reports errors with their line', async () => {
     expect((await run('echo a\n\nnosuch x\n')).error).toBe('script: line 3: nosuch: command not found\n');
     expect((await run('echo a\nif true; then\n')).error).toContain('syntax error: unexpected end of file');
   });
@@ -169,7 +169,7 @@ nosuch 2> err; echo done 2>&1 > quiet
     expect(out).toBe('hello x from /opt/bin/hello\nhello y from hello\n1\n');
   });
 
-  it('does not run what is not executable or not for a shell', async () => {
+  it('does not run files that are not executable or not for a shell', async () => {
     const { status, error, machine } = await run('/x/py; chmod 644 /x/sh; /x/sh', {
       '/x/py': '#!/usr/bin/python3\nprint(1)\n',
       '/x/sh': 'echo no\n',
@@ -192,7 +192,7 @@ nosuch 2> err; echo done 2>&1 > quiet
     expect([await work, machine.clock.now() - start]).toEqual([0, 150_000]);
   });
 
-  it('ends when the power goes', async () => {
+  it('ends when the power is cut', async () => {
     const machine = loneMachine();
     const state = machineShell(machine, testSoftware(), 'script');
     const work = runScript(state, 'while true; do sleep 1; done', {
@@ -204,7 +204,7 @@ nosuch 2> err; echo done 2>&1 > quiet
     await expect(work).rejects.toThrow('power cut');
   });
 
-  it('asks the metadata service', async () => {
+  it('queries the metadata service', async () => {
     const { out } = await run(
       'curl -s http://169.254.169.254/latest/meta-data/local-ipv4; echo; curl -sf http://169.254.169.254/x || echo none',
     );
@@ -266,7 +266,7 @@ nosuch 2> err; echo done 2>&1 > quiet
     );
   });
 
-  it('gives any text back as it was quoted', async () => {
+  it('returns any quoted text unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 20 }), async (text) => {
         const { out } = await run(`printf %s '${text.replaceAll("'", `'\\''`)}'`);

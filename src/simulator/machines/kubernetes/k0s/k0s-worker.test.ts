@@ -83,7 +83,7 @@ async function writeToken({ pod, machine }: Place, ...more: readonly string[]): 
 }
 
 describe('a k0s worker', () => {
-  it('joins with what its user data says and becomes ready', async () => {
+  it('joins as its user data says and becomes Ready', async () => {
     const { lab, admin, machine, run } = await createPlace();
     await writeToken(place!);
     expect(await run('set -e', download, install, start)).toBe(0);
@@ -135,14 +135,14 @@ describe('a k0s worker', () => {
   it.each([
     ['no token', undefined, 'failed to read token file: open /etc/k0s.token: no such file or directory'],
     ['a token that is none', 'bm9wZQ==', 'failed to decode token'],
-  ])('says on the console that there is %s', async (_what, token, words) => {
+  ])('reports on the console that there is %s', async (_what, token, words) => {
     const { lab, machine, run } = await createPlace();
     if (token !== undefined) machine.disk.write('/etc/k0s.token', token);
     expect(await run(download, install, start)).toBe(0);
     await lab.until(() => machine.written().includes(words));
   });
 
-  it('stays away with a token that was taken back', async () => {
+  it('stays away with a revoked token', async () => {
     const { lab, pod, machine, admin, run } = await createPlace();
     await writeToken(place!);
     const list = await pod.exec(image, 'k0s', 'token', 'list');
@@ -152,7 +152,7 @@ describe('a k0s worker', () => {
     expect((await admin.list(Nodes)).items).toEqual([]);
   });
 
-  it('cannot be installed before it is downloaded, nor with flags k0s does not know', async () => {
+  it('cannot be installed before it is downloaded, nor with unknown flags', async () => {
     const { machine, run } = await createPlace();
     expect(await run(install)).toBe(127);
     expect(await run(download, '/usr/local/bin/k0s install worker --no-such-flag')).toBe(1);

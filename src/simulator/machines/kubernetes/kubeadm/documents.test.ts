@@ -9,7 +9,7 @@ const joining = (discovery: string) =>
   readDocuments(`apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery:\n${discovery}`, undefined)
     .join!;
 
-describe('documents of kubeadm', () => {
+describe('kubeadm documents', () => {
   it.each([
     ['v1beta2', 'v1.21.0'],
     ['v1beta3', 'v1.22.0'],
@@ -47,12 +47,12 @@ describe('documents of kubeadm', () => {
     expect(() => readDocuments(text, undefined)).toThrow(words);
   });
 
-  it('with fields nobody knows are warned of', () => {
+  it('with unknown fields give a warning', () => {
     const { warnings } = readDocuments(init('nodeRegistration:\n  color: red\n'), undefined);
     expect(warnings).toEqual([expect.stringContaining('unknown field "nodeRegistration.color"')]);
   });
 
-  it('tell no taints from the usual taints', () => {
+  it('distinguish an empty list of taints from the usual taints', () => {
     expect(
       readInit(readDocuments(init('nodeRegistration:\n  taints: []\n'), undefined).init).nodeRegistration.taints,
     ).toEqual([]);
@@ -71,12 +71,12 @@ describe('documents of kubeadm', () => {
     expect(() => readJoin(joining(discovery))).toThrow(words);
   });
 
-  it('with a range that is none are refused', () => {
+  it('with an invalid range are refused', () => {
     const text = 'apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nnetworking: {podSubnet: nowhere}\n';
     expect(() => readCluster(readDocuments(text, undefined).cluster)).toThrow('invalid CIDR address: nowhere');
   });
 
-  it('give arguments in both forms', () => {
+  it('may contain arguments in both forms', () => {
     expect(readArguments({ b: '2', a: '1' })).toEqual([
       ['a', '1'],
       ['b', '2'],
@@ -100,11 +100,11 @@ describe('versions', () => {
     ['flatcar-stable-1.32.4', 'v1.32.4'],
     ['ubuntu-22.04', undefined],
     ['rocky-9.1.20', undefined],
-  ])('of the image %s', (name, expected) => {
+  ])('of the image %s are read from its name', (name, expected) => {
     expect(imageVersion(image(name))?.text).toBe(expected);
   });
 
-  it('are taken from a property before the name', () => {
+  it('are taken from an image property before the name', () => {
     expect(imageVersion(image('kube-v1.30.0', { kubernetes_version: '1.31.2' }))?.text).toBe('v1.31.2');
   });
 

@@ -17,7 +17,7 @@ describe('the arguments of a kubelet', () => {
     ["openstack:///'0c8d'", 'openstack:///0c8d'],
     ['a=b,c=d', 'a=b,c=d'],
     ['"two words"', 'two words'],
-  ])('arrive as systemd hands them over: %s', (written, read) => {
+  ])('are split as systemd passes them: %s', (written, read) => {
     const disk = memoryDisk();
     writeKubeletFlags(disk, [
       ['value', written],
@@ -29,7 +29,7 @@ describe('the arguments of a kubelet', () => {
     ]);
   });
 
-  it('are none before kubeadm has written any', () => {
+  it('are empty before kubeadm has written any', () => {
     expect(readKubeletFlags(memoryDisk()).size).toBe(0);
   });
 

@@ -23,8 +23,8 @@ function slowWork() {
   return { state, work, finish };
 }
 
-describe('work that is asked for again', () => {
-  it('ends with what was true when it was last asked for', async () => {
+describe('work that is requested again', () => {
+  it('ends with what was true when it was last requested', async () => {
     const { state, work, finish } = slowWork();
     const sync = oneAfterTheOther(work);
     const first = sync();
@@ -36,7 +36,7 @@ describe('work that is asked for again', () => {
     expect(state).toMatchObject({ written: 'ready', rounds: 2, mostAtOnce: 1 });
   });
 
-  it('is done once for all who ask during a round', async () => {
+  it('is done once for all requests during a round', async () => {
     const { state, work, finish } = slowWork();
     const sync = oneAfterTheOther(work);
     const all = [sync(), sync(), sync(), sync()];
@@ -46,7 +46,7 @@ describe('work that is asked for again', () => {
     expect(state.rounds).toBe(2);
   });
 
-  it('tells of a failure those whose round it was, and goes on', async () => {
+  it('reports a failure to those of its round and goes on', async () => {
     const { state, work, finish } = slowWork();
     const sync = oneAfterTheOther(work);
     state.truth = 'broken';

@@ -30,12 +30,12 @@ function figureOf(text: string, beginning: string): number {
   return Number(line?.split(' ').at(-1));
 }
 
-describe('what a simulated kubelet says of its containers', () => {
+describe('resource metrics of a simulated kubelet', () => {
   it.each([
     ['what was asked for', { cpu: '100m', memory: '64Mi' }, 0.1, 64 * 1024 ** 2],
     ['more than a core', { cpu: '2500m', memory: '1Gi' }, 2.5, 1024 ** 3],
     ['little, where nothing was asked for', undefined, 0.01, 32 * 1024 ** 2],
-  ])('is a share of %s', (_, requests, cores, bytes) => {
+  ])('show a share of %s', (_, requests, cores, bytes) => {
     const text = resourceMetrics([pod('one', requests)], startedAt, startedAt + 50 * seconds);
     const used = figureOf(text, 'container_cpu_usage_seconds_total{') / 50;
     expect(used).toBeGreaterThanOrEqual(cores * 0.25);
@@ -45,7 +45,7 @@ describe('what a simulated kubelet says of its containers', () => {
     expect(resident).toBeLessThanOrEqual(Math.ceil(bytes * 0.75));
   });
 
-  it('adds up to what the node uses', () => {
+  it('add up to what the node uses', () => {
     const pods = ['one', 'two', 'three'].map((name) => pod(name, { cpu: '50m', memory: '16Mi' }));
     const text = resourceMetrics(pods, startedAt, startedAt + 10 * seconds);
     expect(figureOf(text, 'node_cpu_usage_seconds_total') / 10).toBeLessThan(0.06 + 3 * 0.05);

@@ -1,0 +1,137 @@
+import {
+  Clusters,
+  Images,
+  type LatticeCluster,
+  LatticeClusters,
+  OpenStackClusters,
+  OpenStackFloatingIPPools,
+  OpenStackServers,
+  Secrets,
+} from '../../api/index.ts';
+import { type Client, httpClient } from '../../client/index.ts';
+import {
+  accessName,
+  accessNamespace,
+  managementAnnotation,
+  type OwnersOnRecord,
+  workloadConnection,
+} from '../../controllers/index.ts';
+import { errorMessage, ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import type { CloudUser } from '../clouds-in-use.ts';
+
+const requestTimeoutMs = 20_000;
+
+/** How another management API is reached. */
+export type OpenApi = (kubeconfig: string, name: string) => { readonly client: Client; close(): Promise<void> };
+
+export interface KnownOwners extends OwnersOnRecord {
+  /** objects of the API that was asked itself; its credentials lead to their clouds */
+  readonly users: readonly CloudUser[];
+  /** whoever may have more owners and did not answer, with the reason */
+  readonly unasked: readonly string[];
+}
+
+export interface OwnersOptions {
+  readonly signal: AbortSignal;
+  readonly open?: OpenApi;
+}
+
+export const openByKubeconfig: OpenApi = (kubeconfig, name) => {
+  const client = httpClient(workloadConnection(kubeconfig, `of cluster ${name}`), { maxAttempts: 2, requestTimeoutMs });
+  return { client, close: () => client.close() };
+};
+
+/** Everything that may own something in a cloud, of all namespaces: what cannot be seen would look like nobody's. */
+export async function ownersOf(
+  client: Client,
+  { signal, open = openByKubeconfig }: OwnersOptions,
+): Promise<KnownOwners> {
+  return await collectOwners(client, { signal, open }, new Set());
+}
+
+async function collectOwners(
+  client: Client,
+  options: Required<OwnersOptions>,
+  /** kubeconfigs of those asked before */
+  asked: Set<string>,
+): Promise<KnownOwners> {
+  const { signal } = options;
+  const then = await elsewhere(client, signal);
+  const before = await ownersHere(client, signal);
+  // again, twice: objects may have gone there, or come back from there, in between
+  const clusters = new Map([...then, ...(await elsewhere(client, signal))].map((one) => [one.metadata.name, one]));
+  if (clusters.size === 0) return { ...before, unasked: [] };
+  const inside: KnownOwners[] = [];
+  for (const cluster of clusters.values()) inside.push(await ownersInside(client, cluster, options, asked));
+  const after = await ownersHere(client, signal);
+  const all: OwnersOnRecord[] = [before, ...inside, after];
+  return {
+    users: after.users,
+    objects: all.flatMap(({ objects }) => objects),
+    clusters: all.flatMap((one) => one.clusters),
+    unasked: inside.flatMap(({ unasked }) => unasked),
+  };
+}
+
+/** LatticeClusters whose objects are in the cluster they stand for, or on their way. */
+async function elsewhere(client: Client, signal: AbortSignal): Promise<LatticeCluster[]> {
+  return (await listIfServed(client, LatticeClusters, signal)).filter(
+    ({ metadata }) => metadata.annotations?.[managementAnnotation] !== undefined,
+  );
+}
+
+async function ownersInside(
+  client: Client,
+  { metadata: { name = '' } }: LatticeCluster,
+  options: Required<OwnersOptions>,
+  asked: Set<string>,
+): Promise<KnownOwners> {
+  const { open, signal } = options;
+  const nothing: KnownOwners = { users: [], objects: [], clusters: [], unasked: [] };
+  try {
+    const key = { namespace: accessNamespace, name: accessName(name) };
+    const value = (await client.get(Secrets, key, { signal }).catch(ignoreNotFound))?.data?.['value'];
+    if (value === undefined) throw new Error(`there is no Secret ${key.namespace}/${key.name} with its kubeconfig`);
+    const kubeconfig = Buffer.from(value, 'base64').toString();
+    if (asked.has(kubeconfig)) return nothing;
+    asked.add(kubeconfig);
+    const api = open(kubeconfig, name);
+    try {
+      return await collectOwners(api.client, options, asked);
+    } finally {
+      await api.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ...nothing, unasked: [`LatticeCluster ${name}, which manages itself: ${errorMessage(error)}`] };
+  }
+}
+
+async function ownersHere(client: Client, signal: AbortSignal): Promise<Omit<KnownOwners, 'unasked'>> {
+  const [clusters, servers, pools, images, whole] = await Promise.all([
+    client.list(OpenStackClusters, { signal }),
+    client.list(OpenStackServers, { signal }),
+    client.list(OpenStackFloatingIPPools, { signal }),
+    listIfServed(client, Images, signal),
+    client.list(Clusters, { signal }),
+  ]);
+  const users: CloudUser[] = [
+    ...clusters.items.map((one) => ({ ...one, kind: 'OpenStackCluster' })),
+    ...servers.items.map((one) => ({ ...one, kind: 'OpenStackServer' })),
+    ...pools.items.map((one) => ({ ...one, kind: 'OpenStackFloatingIPPool' })),
+  ];
+  return {
+    users,
+    objects: [...(users as readonly KubeObject[]), ...images],
+    clusters: whole.items.map(({ metadata: { namespace = '', name = '' } }) => ({ namespace, name })),
+  };
+}
+
+/** Kinds that a management cluster may do without. */
+async function listIfServed<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  return (await client.list(resource, { signal }).catch(ignoreNotFound))?.items ?? [];
+}
