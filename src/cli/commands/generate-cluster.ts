@@ -1,7 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CapstanError, errorMessage, isJsonObject, type JsonObject, parseYaml } from '../../machinery/index.ts';
+import {
+  CapstanError,
+  checkDns1123Subdomain,
+  errorMessage,
+  isJsonObject,
+  type JsonObject,
+  parseKubernetesVersion,
+  parseYaml,
+} from '../../machinery/index.ts';
 import { substituteVariables } from '../../template/index.ts';
 import type { ConnectionOptions } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
@@ -36,6 +44,8 @@ export async function generateCluster(
   name: string,
 ): Promise<number> {
   checkInfrastructure(options.infrastructure);
+  checkName('cluster name', name);
+  if (options.targetNamespace !== undefined) checkName('--target-namespace', options.targetNamespace);
   const given = firstOf([
     flagAnswers(options, name),
     (variable) => context.env[variable],
@@ -74,13 +84,26 @@ function flagAnswers(options: GenerateOptions, name: string): Answers {
   const flags: Readonly<Record<string, string | undefined>> = {
     CLUSTER_NAME: name,
     NAMESPACE: options.targetNamespace,
-    KUBERNETES_VERSION: kubernetesVersion(options.kubernetesVersion),
+    KUBERNETES_VERSION: versionOf(options.kubernetesVersion),
     CONTROL_PLANE_MACHINE_COUNT: count(options.controlPlaneMachineCount, '--control-plane-machine-count'),
     WORKER_MACHINE_COUNT: count(options.workerMachineCount, '--worker-machine-count'),
     OPENSTACK_CLOUD: options.cloud,
     OPENSTACK_CLOUD_CONFIG_SECRET: options.credentialsSecret,
   };
   return (variable) => (Object.hasOwn(flags, variable) ? flags[variable] : undefined);
+}
+
+function checkName(what: string, name: string): void {
+  const [problem] = checkDns1123Subdomain(name);
+  if (problem !== undefined) throw new CapstanError('CAP_USAGE', `${what} "${name}": ${problem}`);
+}
+
+function versionOf(text: string | undefined): string | undefined {
+  const version = kubernetesVersion(text);
+  if (version === undefined || parseKubernetesVersion(version)) return version;
+  throw new CapstanError('CAP_USAGE', `--kubernetes-version: "${text}" is no version of Kubernetes`, {
+    hint: 'say all three numbers, such as v1.34.2',
+  });
 }
 
 function count(text: string | undefined, flag: string): string | undefined {

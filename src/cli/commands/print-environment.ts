@@ -1,4 +1,4 @@
-import { CapstanError } from '../../machinery/index.ts';
+import { CapstanError, isJsonObject, type JsonObject } from '../../machinery/index.ts';
 import type { CommandContext } from '../context.ts';
 import { cloudVariables, isCloudVariable } from '../env/cloud-variables.ts';
 import { readClouds, readEntry } from '../env/read-cloud.ts';
@@ -28,8 +28,26 @@ export async function printEnvironment(
     });
   }
   const { entry, ca } = await readEntry(await readClouds(context, file), cloud);
-  const variables = cloudVariables({ cloud, entry, ca, password: context.env['OS_PASSWORD'] });
+  const password = context.env['OS_PASSWORD'];
+  checkEntry(entry, cloud, { password, context });
+  const variables = cloudVariables({ cloud, entry, ca, password });
   print(variables.map(([name, value]) => language.set(name, value)));
   if (context.interactive) context.stderr('\n# a shell takes them with: eval "$(capstan env …)"\n');
   return 0;
+}
+
+/** What nobody could sign in with makes manifests that fail much later. */
+function checkEntry(
+  { auth }: JsonObject,
+  cloud: string,
+  { password, context }: { password: string | undefined; context: CommandContext },
+): void {
+  const said = isJsonObject(auth) ? auth : {};
+  if (!said['auth_url']) {
+    throw new CapstanError('CAP_CLOUDS_YAML', `cloud "${cloud}" has no auth.auth_url`, {
+      hint: 'write the address of Keystone there, such as https://cloud.example:5000/v3',
+    });
+  }
+  if (said['password'] || said['application_credential_secret'] || said['token'] || password) return;
+  context.stderr(`capstan: warning: cloud "${cloud}" has no password: set OS_PASSWORD, or write it to secure.yaml\n`);
 }

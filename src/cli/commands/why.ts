@@ -1,8 +1,10 @@
+import { type LatticeCluster, LatticeClusters, latticeNamespace } from '../../api/index.ts';
 import {
   CapstanError,
   formatJson,
   formatYaml,
   humanDuration,
+  ignoreNotFound,
   isNotFound,
   type KubeObject,
   parseRfc3339,
@@ -14,7 +16,7 @@ import { clusterGroup, readCluster } from '../describe/cluster-objects.ts';
 import { textAt } from '../describe/fields.ts';
 import { noSuchCluster } from '../no-such-cluster.ts';
 import { lookInside } from '../why/cause-inside.ts';
-import { type Cause, causeOfCluster, causeOfMachine } from '../why/first-cause.ts';
+import { type Cause, causeOfCluster, causeOfMachine, causeOfObject } from '../why/first-cause.ts';
 
 export interface WhyOptions extends ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
@@ -52,12 +54,14 @@ async function causeOf(
     try {
       return await causeOfWhole(connection, name, { nowMs, signal });
     } catch (error) {
-      if (kind === 'cluster' || !(error instanceof CapstanError && error.code === 'CAP_CLUSTER_NOT_FOUND')) throw error;
+      if (!isNoSuchCluster(error)) throw error;
     }
   }
+  const lattice = kind === 'machine' ? undefined : await readLattice(connection, name, signal);
+  if (lattice) return await causeOfLattice(connection, lattice, { nowMs, signal });
   const machine = await readMachine(connection, name, signal);
   if (!machine) {
-    if (kind === undefined) throw noSuchCluster(name, connection.namespace);
+    if (kind !== 'machine') throw noSuchCluster(name, connection.namespace);
     throw new CapstanError(
       'CAP_CLUSTER_NOT_FOUND',
       `there is no Machine "${name}" in the namespace "${connection.namespace}"`,
@@ -82,6 +86,34 @@ async function causeOfWhole(
   const machines = found.objects.filter(({ kind }) => kind === 'Machine');
   const { client, namespace } = connection;
   return await lookInside({ name, namespace, client, found, machines, nowMs }, signal);
+}
+
+const isNoSuchCluster = (error: unknown): boolean =>
+  error instanceof CapstanError && error.code === 'CAP_CLUSTER_NOT_FOUND';
+
+/** They are outside of namespaces, and people know clusters by their names. */
+async function readLattice(
+  { client }: Connection,
+  name: string,
+  signal: AbortSignal,
+): Promise<LatticeCluster | undefined> {
+  return await client.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound);
+}
+
+/** What the Cluster of a LatticeCluster waits for; where it has none yet, or none here, what it says itself. */
+async function causeOfLattice(
+  connection: Connection,
+  lattice: LatticeCluster,
+  times: { nowMs: number; signal: AbortSignal },
+): Promise<Cause | undefined> {
+  const { name = '' } = lattice.metadata;
+  try {
+    const cause = await causeOfWhole({ ...connection, namespace: latticeNamespace(name) }, name, times);
+    if (cause) return cause;
+  } catch (error) {
+    if (!isNoSuchCluster(error)) throw error;
+  }
+  return causeOfObject({ ...lattice, kind: LatticeClusters.kind }, ['FlavorsRecommended', 'Connected']);
 }
 
 async function readMachine(

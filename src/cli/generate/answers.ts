@@ -67,7 +67,7 @@ export async function answersFor(template: string, { given, flavor, options, con
     }
   }
   const still = missing();
-  if (still.length > 0) throw missingVariables(still, offers, refusal);
+  if (still.length > 0) throw missingVariables(still, basic, offers, refusal);
   return all;
 }
 
@@ -123,11 +123,17 @@ function cloudControllerVersion(minor: string): string | undefined {
 
 function missingVariables(
   names: readonly string[],
+  known: Answers,
   offers: ReadonlyMap<string, Offer>,
   refusal: string | undefined,
 ): CapstanError {
-  const wanted = [...new Set(names.map((name) => derivedFrom[name] ?? name))];
+  // one that follows from another is missing itself only where the other is known
+  const wanted = [
+    ...new Set(names.map((name) => (known(derivedFrom[name] ?? name) ? name : (derivedFrom[name] ?? name)))),
+  ];
   const lines = wanted.map((name) => {
+    const source = derivedFrom[name];
+    if (source !== undefined) return `${name} (nothing is known for ${source} ${known(source)})`;
     const offer = offers.get(name);
     if (!offer || !('choose' in offer)) return name;
     return `${name} (the cloud has ${offer.choose.length === 0 ? 'none that fits' : offer.choose.slice(0, 12).join(', ')})`;

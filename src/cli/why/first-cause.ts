@@ -87,6 +87,11 @@ export function causeOfMachine(found: ClusterObjects, name: string): Cause | und
   return causeOfPause(found.cluster) ?? firstOf(ofMachine(found, machine));
 }
 
+/** Why one object is not as it should be, whatever others say; conditions that hold nothing up are left out. */
+export function causeOfObject(object: AnyObject, harmless: readonly string[]): Cause | undefined {
+  return firstOf(ofObject(object).filter(({ condition }) => !harmless.includes(condition.type)));
+}
+
 interface Candidate {
   readonly object: AnyObject;
   readonly condition: ConditionView;

@@ -296,7 +296,7 @@ function noDefault(names: readonly string[], file: string | undefined, skipped: 
   return new CloudConfigError({
     file,
     problem: `it describes several clouds (${names.join(', ')})${skippedText(skipped)}`,
-    cure: 'choose one with OS_CLOUD or --os-cloud',
+    cure: 'choose one with --cloud or OS_CLOUD',
   });
 }
 

@@ -58,6 +58,19 @@ describe('capstan env', () => {
     expect(await capstan(['env'])).toMatchObject({ code: 2 });
   });
 
+  it('does not print what nobody could sign in with', async () => {
+    const bare = join(directory, 'bare.yaml');
+    await writeFile(bare, 'clouds: {bare: {region_name: x}, silent: {auth: {auth_url: "https://c", username: u}}}\n');
+    const outcome = await capstan(['env', bare, 'bare']);
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain('cloud "bare" has no auth.auth_url');
+    const silent = await capstan(['env', bare, 'silent']);
+    expect(silent).toMatchObject({ code: 0, stderr: expect.stringContaining('cloud "silent" has no password') });
+    const given = await capstan(['env', bare, 'silent'], { env: { OS_PASSWORD: 'p' } });
+    expect(given).toMatchObject({ code: 0, stderr: expect.not.stringContaining('no password') });
+    await rm(bare);
+  });
+
   it('leaves nothing behind', async () => {
     expect((await readdir(directory)).sort()).toEqual(['cacert.pem', 'clouds.yaml']);
     expect(await readFile(file, 'utf8')).toBe(cloudsYaml('cacert.pem'));

@@ -157,6 +157,25 @@ describe('capstan generate cluster', () => {
     expect(await capstan(['generate', 'cluster', 'red', '--flavor', 'none'], { env })).toMatchObject({ code: 2 });
   });
 
+  it.each([
+    [['Red_1'], 'cluster name "Red_1": '],
+    [['red', '-n', 'Team'], '--target-namespace "Team": '],
+    [['red', '--kubernetes-version', '1.34'], '--kubernetes-version: "1.34" is no version of Kubernetes'],
+    [['red', '--kubernetes-version', 'newest'], '--kubernetes-version: "newest" is no version of Kubernetes'],
+  ])('refuses %j before anybody is asked', async (args, reason) => {
+    const outcome = await capstan(['generate', 'cluster', ...args, '--cloud', 'openstack'], { env });
+    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(reason) });
+  });
+
+  it('does not call a variable missing that was given', async () => {
+    const args = ['generate', 'cluster', 'red', '--cloud', 'openstack', '--kubernetes-version', 'v1.99.0'];
+    const outcome = await capstan(args, { env });
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain(
+      'CLOUD_CONTROLLER_MANAGER_VERSION (nothing is known for KUBERNETES_VERSION v1.99.0)',
+    );
+  });
+
   it.each(['k0smotron', 'kamaji', 'hosted', 'stack', 'lattice', 'without-lb'])(
     'lists the variables of %s',
     async (flavor) => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LatticeCluster } from '../../../src/api/index.ts';
 import { collect } from '../../../src/openstack/index.ts';
+import { capstan } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { missingKubectl } from '../../support/kubectl.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
@@ -56,6 +57,11 @@ describe.skipIf(missing !== undefined)(`guide 004${missing ? ` (${missing})` : '
   it('waits for the Secret and says which one', async () => {
     await bench.apply((manifest) => smaller(manifest).replace('"b2-30"', '"b2-3000"'));
     await untilSaid('Secret capo-system/openstack-cloud-config does not exist; create it with the key clouds.yaml');
+    const why = await capstan(['why', 'my-cluster', '--kubeconfig', bench.capstan.kubeconfig]);
+    expect(why, why.stderr).toMatchObject({ code: 1 });
+    expect(why.stdout).toMatch(
+      /^my-cluster waits for LatticeCluster\/my-cluster .*Secret capo-system\/openstack-cloud-config/,
+    );
     await bench.kubectl(
       ...['create', 'secret', 'generic', 'openstack-cloud-config', '-n', 'capo-system'],
       ...[`--from-file=clouds.yaml=${bench.cloudsYaml}`, `--from-file=cacert=${bench.authority}`],

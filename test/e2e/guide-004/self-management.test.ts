@@ -156,7 +156,7 @@ describe.skipIf(missing !== undefined).each(cases)(
         return Buffer.from(await bench.kubectl(...path), 'base64').toString('utf8');
       };
       const right = await kept();
-      const wrong = right.replace(/server: .*/, 'server: https://127.0.0.1:1\n    tls-server-name: kubernetes');
+      const wrong = right.replace(/^( *)server: .*/m, '$1server: https://127.0.0.1:1\n$1tls-server-name: kubernetes');
       expect(wrong).not.toBe(right);
       const data = { data: { value: Buffer.from(wrong).toString('base64') } };
       await bench.kubectl(

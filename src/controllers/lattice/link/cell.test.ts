@@ -10,7 +10,14 @@ import {
   Secrets,
   Services,
 } from '../../../api/index.ts';
-import { type KubeObject, ManualClock, type Resource, seededRandom, systemClock } from '../../../machinery/index.ts';
+import {
+  type Clock,
+  type KubeObject,
+  ManualClock,
+  type Resource,
+  seededRandom,
+  systemClock,
+} from '../../../machinery/index.ts';
 import { nullLogger, type ReconcileContext } from '../../../runtime/index.ts';
 import { type MemoryClient, memoryClient } from '../../../runtime/testkit/index.ts';
 import { Agent } from './agent.ts';
@@ -27,6 +34,8 @@ describe('the link endpoints of a management API', () => {
   let child: MemoryClient;
   let cell: Cell;
   let agents: Agent[];
+  /** how far the clock of the endpoints is ahead */
+  let aheadMs = 0;
 
   const newApi = (seed: number): MemoryClient => {
     const api = memoryClient({ clock: new ManualClock(0), random: seededRandom(seed) });
@@ -54,7 +63,7 @@ describe('the link endpoints of a management API', () => {
             [...cached.values()].filter((object) => object.kind === kind && filter(object)),
         }),
       } as never,
-      clock: systemClock,
+      clock: Object.create(systemClock, { now: { value: () => systemClock.now() + aheadMs } }) as Clock,
       log: nullLogger,
       place,
       installation: async () => [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'capstan-system' } }],
@@ -91,6 +100,7 @@ describe('the link endpoints of a management API', () => {
     parent = newApi(1);
     child = newApi(2);
     agents = [];
+    aheadMs = 0;
     lattice('one');
     await refresh();
     cell = open(loopback);
@@ -121,6 +131,21 @@ describe('the link endpoints of a management API', () => {
     agent.stop();
     await expect.poll(() => cell.verdict('one').reason).toBe('Disconnected');
     expect(cell.verdict('one').message).toMatch(/last heard at \d{4}-.*; meanwhile the parent dials it/);
+  });
+
+  it('hang up on a stream that leads nowhere, but not again as soon as the cluster has dialled anew', async () => {
+    await enrol();
+    await dialIn();
+    await connected();
+    cell.doubt('one');
+    await expect.poll(() => cell.verdict('one').reason).toBe('Disconnected');
+    await dialIn();
+    await connected();
+    cell.doubt('one');
+    expect(cell.verdict('one').reason).toBe('Connected');
+    aheadMs += 60_000;
+    cell.doubt('one');
+    await expect.poll(() => cell.verdict('one').reason).toBe('Disconnected');
   });
 
   it('enrol a cluster once, and write nothing more while it is connected', async () => {

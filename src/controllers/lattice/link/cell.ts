@@ -76,10 +76,13 @@ interface Link {
   told: string;
   lastHeardAt?: number;
   refusal?: string;
+  /** when it was hung up on for leading nowhere */
+  doubtedAt?: number;
 }
 
 const by = { fieldManager: latticeFieldManager };
 const renewalMs = 30 * 24 * 3_600_000;
+const doubtMs = 60_000;
 
 /** Endpoints of a parent. They exist while it has a self-managed LatticeCluster. */
 export class Cell {
@@ -111,9 +114,20 @@ export class Cell {
     return session?.isOpen === true ? session : undefined;
   }
 
-  /** Closes a stream that does not work, so that another route is used until the cluster dials again. */
   drop(cluster: string): void {
     this.#open?.agents.session(cluster)?.close();
+  }
+
+  /**
+   * The stream leads nowhere: the next try goes another way, until the cluster dials again. It does so at once, and finds the same fault
+   * where that is not the stream's: not every failure hangs up.
+   */
+  doubt(cluster: string): void {
+    const link = this.#link(cluster);
+    const now = this.#options.clock.now();
+    if (link.doubtedAt !== undefined && now - link.doubtedAt < doubtMs) return;
+    link.doubtedAt = now;
+    this.drop(cluster);
   }
 
   /** Listens and determines the externally reachable host; obstacles are in the verdict. */

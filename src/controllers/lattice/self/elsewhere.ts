@@ -210,7 +210,7 @@ class Elsewhere {
   #failed(error: unknown): Result {
     const { name = '' } = this.#draft.metadata;
     const { access, cell } = this.#self ?? {};
-    if (error instanceof ApiUnreachableError && access?.isOverStream(name)) cell?.drop(name);
+    if (error instanceof ApiUnreachableError && access?.isOverStream(name)) cell?.doubt(name);
     if (cell) setVerdict(this.#draft, types.connected, cell.verdict(name), this.#context.clock.now());
     const stage = stageOf(this.#draft);
     const hint = error instanceof CapstanError && error.hint !== undefined ? `; ${error.hint}` : '';
