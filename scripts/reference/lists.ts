@@ -77,7 +77,7 @@ export function metricsPage(metrics: readonly Metric[]): string {
 
 export function notActedOnPage(): string {
   return page(
-    'Served, but not acted on',
+    'Kinds that are served but not acted on',
     'Capstan serves these kinds so that manifests and other programs work. No controller acts on them yet. If you create or change such ' +
       'an object, the API sends a `Warning:` header, which `kubectl` prints.',
     table(
@@ -97,7 +97,7 @@ export function environmentPage(): string {
       ['variable', 'meaning'],
       Object.entries(environmentVariables).map(([name, meaning]) => [code(name), meaning]),
     )}`,
-    'Every command takes these flags:',
+    '## Flags of all commands',
     flagTable(program),
     ...commandsOf(program, []).map(
       ({ name, command }) => `## ${name}\n\n${command.description()}\n\n${flagTable(command)}`,

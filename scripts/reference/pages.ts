@@ -36,14 +36,15 @@ function index(): string {
   });
   return page(
     'Reference',
+    'These pages are generated from the code. Use them to look up a field, a name or a message.',
     [
-      '* [Annotations, labels and other names](annotations-and-labels.md)',
-      '* [Conditions](conditions.md)',
-      '* [Events](events.md)',
-      '* [Error codes](errors.md)',
-      '* [Metrics](metrics.md)',
-      '* [Environment variables and flags](environment.md)',
-      '* [Served, but not acted on](not-acted-on.md)',
+      '* [Annotations, labels and other names](annotations-and-labels.md): names that you set, or that Capstan sets',
+      '* [Conditions](conditions.md): what each condition means when it is `True`',
+      '* [Events](events.md): all event reasons',
+      '* [Error codes](errors.md): all `CAP_…` codes',
+      '* [Metrics](metrics.md): all metrics of `/metrics`',
+      '* [Environment variables and flags](environment.md): all flags of all commands',
+      '* [Kinds that are served but not acted on](not-acted-on.md)',
     ].join('\n'),
     '## Kinds',
     ...kinds,

@@ -22,7 +22,7 @@ const checks: readonly Check[] = [
     name: 'compute',
     async look(cloud, signal) {
       const zones = (await cloud.compute.availabilityZones.list({ signal })).filter(({ available }) => available);
-      if (zones.length === 0) return warn('no availability zone takes servers; ask the operator of the cloud');
+      if (zones.length === 0) return warn('no availability zone accepts servers; ask the operator of the cloud');
       return `zones ${zones.map(({ name }) => name).join(', ')}`;
     },
   },
@@ -31,7 +31,7 @@ const checks: readonly Check[] = [
     async look(cloud, signal) {
       const amount = await countOf(cloud.compute.flavors.list({}, { signal }));
       return amount === 0
-        ? warn('there are none to make servers with; ask the operator of the cloud')
+        ? warn('there are no flavors for servers; ask the operator of the cloud')
         : count(amount, 'flavor');
     },
   },
@@ -39,7 +39,7 @@ const checks: readonly Check[] = [
     name: 'images',
     async look(cloud, signal) {
       const amount = await countOf(cloud.image.images.list({}, { signal }));
-      return amount === 0 ? warn('there are none; upload one that has kubeadm or k0s on it') : count(amount, 'image');
+      return amount === 0 ? warn('there are no images; upload one with kubeadm or k0s') : count(amount, 'image');
     },
   },
   {
@@ -48,7 +48,7 @@ const checks: readonly Check[] = [
       const names: string[] = [];
       for await (const { name } of cloud.network.networks.list({ external: true }, { signal })) names.push(name);
       const [only, ...more] = names;
-      if (only === undefined) return warn('there is none: floating IPs and routers have nowhere to lead to');
+      if (only === undefined) return warn('there is no external network, which floating IPs and routers need');
       if (more.length === 0) return only;
       return `${names.join(', ')}; name one as externalNetwork of your OpenStackCluster`;
     },
@@ -84,7 +84,7 @@ export async function checkCloud(
   const token = await cloud.identity.whoami({ signal });
   const results = checks.map(async ({ name, needs, look }): Promise<Finding> => {
     if (needs !== undefined && options.without.includes(needs)) {
-      return { check: name, status: 'skipped', detail: `left out with --without ${needs}` };
+      return { check: name, status: 'skipped', detail: `skipped with --without ${needs}` };
     }
     try {
       const seen = await look(cloud, signal);
@@ -101,7 +101,7 @@ export async function checkCloud(
 function explain(error: unknown, service: OptionalService | undefined): string {
   const text = errorMessage(error);
   if (service === undefined || !isOpenStackError(error, 'noService')) return text;
-  return `${text}; if the cloud has none, say --without ${service}`;
+  return `${text}; if the cloud has none, use --without ${service}`;
 }
 
 function describeToken({ user, project, roles }: TokenInfo): string {

@@ -41,7 +41,7 @@ export async function checkLoadBalancers(client: Client, nowMs: number, signal: 
       const [{ metadata }] = waiting as [(typeof waiting)[number]];
       const others = waiting.length === 1 ? '' : ` and ${waiting.length - 1} more`;
       const cause =
-        implementation === undefined ? 'nothing was found that gives addresses' : `look at ${implementation}`;
+        implementation === undefined ? 'no load balancer implementation was found' : `check ${implementation}`;
       return {
         check,
         status: 'warning',
@@ -58,7 +58,7 @@ export async function checkLoadBalancers(client: Client, nowMs: number, signal: 
       check,
       status: 'warning',
       detail:
-        'nothing was found that gives addresses to Services of type LoadBalancer: hosted control planes stay without one; install a cloud controller manager, MetalLB or kube-vip, or expose them by NodePort',
+        'no load balancer implementation was found for Services of type LoadBalancer: hosted control planes get no address; install a cloud controller manager, MetalLB or kube-vip, or expose them by NodePort',
     };
   } catch (error) {
     if (!(error instanceof ApiStatusError) || error.code !== 403) throw error;

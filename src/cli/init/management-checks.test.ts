@@ -31,12 +31,12 @@ describe('the checks of capstan init', () => {
     expect(await findings({ infrastructure: ['openstack'], bootstrap: ['-'], controlPlane: ['-'] })).toEqual([
       'ok kubernetes: v1.34.0+capstan',
       'ok rights: cluster-admin',
-      'failed cluster-api: not installed here; the API of `capstan up` has those it is made of, clusterctl installs others',
-      'failed infrastructure-openstack: not installed here; the API of `capstan up` has those it is made of, clusterctl installs others',
-      'ok cert-manager: not installed, and not needed: what has to be signed is signed here',
-      expect.stringMatching(/^warning storage: no StorageClass is the default one; .* make one the default/),
+      'failed cluster-api: not installed; `capstan up` has built-in providers only; install others with clusterctl',
+      'failed infrastructure-openstack: not installed; `capstan up` has built-in providers only; install others with clusterctl',
+      'ok cert-manager: not installed, and not needed: Capstan signs certificates itself',
+      expect.stringMatching(/^warning storage: there is no default StorageClass; .* set a default class/),
       expect.stringMatching(
-        /^warning load balancers: nothing was found that gives addresses .* install a cloud controller/,
+        /^warning load balancers: no load balancer implementation was found .* install a cloud controller/,
       ),
     ]);
   });
@@ -66,11 +66,13 @@ describe('the checks of capstan init', () => {
       expect.stringMatching(/^ok control-plane-k0sproject-k0smotron: /),
       expect.stringMatching(/^ok control-plane-kamaji: /),
       expect.stringMatching(/^ok control-plane-hosted-control-plane: /),
-      expect.stringMatching(/^failed control-plane-rke3: not installed here; there is .*kamaji.*, clusterctl installs/),
+      expect.stringMatching(
+        /^failed control-plane-rke3: not installed; available: .*kamaji.*; install others with clusterctl/,
+      ),
       expect.stringMatching(/^warning infrastructure-openstack: v\S+ in capstan-system, instead of v0\.1\.0$/),
       expect.stringMatching(/^ok cert-manager: not installed/),
       'ok storage: StorageClass standard (default)',
-      expect.stringMatching(/^warning load balancers: nothing was found/),
+      expect.stringMatching(/^warning load balancers: no load balancer implementation was found/),
     ]);
   });
 
@@ -85,10 +87,10 @@ describe('the checks of capstan init', () => {
       { fieldManager: 'test' },
     );
     // The Service was created just now.
-    expect(await last()).toMatch(/^warning load balancers: nothing was found/);
+    expect(await last()).toMatch(/^warning load balancers: no load balancer implementation was found/);
     laterMs = 10 * 60_000;
     expect(await last()).toBe(
-      'warning load balancers: Service default/lb waits for an address: nothing was found that gives addresses',
+      'warning load balancers: Service default/lb waits for an address: no load balancer implementation was found',
     );
     const labels = { app: 'x' };
     const spec = {
@@ -101,7 +103,7 @@ describe('the checks of capstan init', () => {
       { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
       { fieldManager: 'test' },
     );
-    expect(await last()).toContain('look at a cloud controller manager');
+    expect(await last()).toContain('check a cloud controller manager');
     const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
     await client.update(Services, { ...made, status }, { fieldManager: 'test', subresource: 'status' });
     expect(await last()).toBe('ok load balancers: a cloud controller manager');
@@ -124,7 +126,9 @@ describe('the checks of capstan init', () => {
     const found = await findings({ bootstrap: ['-'], controlPlane: ['-'] });
     expect(found).toContain('failed kubernetes: v1.27.16 is older than v1.28.0; upgrade the management cluster first');
     expect(found).toContainEqual(
-      expect.stringMatching(/^failed cluster-api: v1\.9\.11 in \S+ is older than v1\.10\.0; clusterctl upgrades it$/),
+      expect.stringMatching(
+        /^failed cluster-api: v1\.9\.11 in \S+ is older than v1\.10\.0; upgrade it with clusterctl$/,
+      ),
     );
     expect(found).toContainEqual(
       expect.stringMatching(/^warning cert-manager: v1\.17\.4 in default is older than v1\.18\.0/),

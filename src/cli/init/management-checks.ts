@@ -52,7 +52,7 @@ async function checkRights(client: Client, signal: AbortSignal): Promise<Finding
   };
   const { status } = await client.create(accessReviews, review, { fieldManager: 'capstan', signal });
   if (status?.allowed === true) return { check, status: 'ok', detail: 'cluster-admin' };
-  return { check, status: 'warning', detail: 'you may not do everything here; a cluster-admin may' };
+  return { check, status: 'warning', detail: 'you do not have all permissions; use a cluster-admin' };
 }
 
 /** An API without the kind has no providers. */
@@ -71,13 +71,13 @@ function checkProvider(wanted: WantedProvider, inventory: readonly Provider[]): 
   const found = ofType.find(({ providerName }) => providerName === wanted.name);
   if (!found) {
     const others = ofType.map(({ providerName }) => providerName).join(', ');
-    const instead = others === '' ? 'the API of `capstan up` has those it is made of' : `there is ${others}`;
-    return { check, status: 'failed', detail: `not installed here; ${instead}, clusterctl installs others` };
+    const instead = others === '' ? '`capstan up` has built-in providers only' : `available: ${others}`;
+    return { check, status: 'failed', detail: `not installed; ${instead}; install others with clusterctl` };
   }
   const { version = '', metadata } = found;
   const where = `${version} in ${metadata.namespace ?? ''}`;
   if (wanted.type === 'CoreProvider' && isOlder(version, leastClusterApi)) {
-    return { check, status: 'failed', detail: `${where} is older than ${leastClusterApi}; clusterctl upgrades it` };
+    return { check, status: 'failed', detail: `${where} is older than ${leastClusterApi}; upgrade it with clusterctl` };
   }
   if (wanted.version === undefined || wanted.version === version) return { check, status: 'ok', detail: where };
   return { check, status: 'warning', detail: `${where}, instead of ${wanted.version}` };
@@ -90,6 +90,6 @@ async function checkStorage(client: Client, signal: AbortSignal): Promise<Findin
   const { items } = await client.list(StorageClasses, { signal });
   const found = items.find(({ metadata }) => metadata.annotations?.[defaultClass] === 'true');
   if (found) return { check, status: 'ok', detail: `StorageClass ${found.metadata.name ?? ''} (default)` };
-  const cure = 'hosted control planes keep their etcd on volumes: make one the default, or name it in each manifest';
-  return { check, status: 'warning', detail: `no StorageClass is the default one; ${cure}` };
+  const cure = 'hosted control planes store etcd on volumes: set a default class, or name a class in each manifest';
+  return { check, status: 'warning', detail: `there is no default StorageClass; ${cure}` };
 }

@@ -34,7 +34,7 @@ export async function checkCertManager(client: Client, signal: AbortSignal): Pro
         if (!controllerImage.test(repository)) continue;
         const where = `${tag} in ${metadata.namespace ?? ''}`;
         if (!isOlder(tag, leastCertManager)) return { check, status: 'ok', detail: where };
-        const detail = `${where} is older than ${leastCertManager}, which other providers may ask for; upgrade it`;
+        const detail = `${where} is older than ${leastCertManager}, which other providers may need; upgrade it`;
         return { check, status: 'warning', detail };
       }
     }
@@ -42,5 +42,5 @@ export async function checkCertManager(client: Client, signal: AbortSignal): Pro
     if (!(error instanceof ApiStatusError) || error.code !== 403) throw error;
     return { check, status: 'skipped', detail: 'you may not list Deployments here' };
   }
-  return { check, status: 'ok', detail: 'not installed, and not needed: what has to be signed is signed here' };
+  return { check, status: 'ok', detail: 'not installed, and not needed: Capstan signs certificates itself' };
 }

@@ -206,7 +206,7 @@ const cases: readonly (readonly [string, ClusterObjects, string, RegExp, RegExp]
     'something missing',
     { cluster: cluster(waitsForAll), objects: [], missing: [{ group, kind: 'OpenStackCluster', name: 'red' }] },
     'OpenStackCluster/red',
-    /is not there/,
+    /does not exist/,
     /create OpenStackCluster red/,
   ],
 ];

@@ -219,7 +219,7 @@ function causeOfPause(cluster: AnyObject): Cause | undefined {
   return {
     object: nameOf(cluster),
     reason: 'Paused',
-    message: 'spec.paused is true: nothing of the cluster is reconciled',
+    message: 'spec.paused is true: the cluster is not reconciled',
     next: `kubectl patch cluster ${name} --type merge -p '{"spec":{"paused":false}}'`,
   };
 }
@@ -228,7 +228,7 @@ function causeOfMissing({ group, kind, name }: ObjectReference): Cause {
   return {
     object: `${kind}/${name}`,
     reason: 'Missing',
-    message: `it is referred to and is not there`,
+    message: `it does not exist, but is referred to`,
     next: `create ${kind} ${name} (${group}), or correct the reference`,
   };
 }
@@ -255,18 +255,18 @@ function causeOfDeletion(found: ClusterObjects): Cause {
     return {
       object: nameOf(kept.object),
       reason: 'FinalizerOfAnother',
-      message: `all of the deletion is done but the finalizers of others: ${kept.foreign.join(', ')}`,
-      next: `have whoever set it finish; where that is nobody any more, take it away: kubectl edit ${kind.toLowerCase()} ${metadata.name ?? ''}`,
+      message: `the deletion waits only for finalizers of others: ${kept.foreign.join(', ')}`,
+      next: `wait for its owner; if it has no owner any more, remove it: kubectl edit ${kind.toLowerCase()} ${metadata.name ?? ''}`,
     };
   }
   const [reason] = reasons;
   return {
     object: waitingFor[0] ?? nameOf(found.cluster),
     reason: 'Deleting',
-    message: reason ?? `the deletion is at its ${phase}: ${waitingFor.join(', ')} still there`,
+    message: reason ?? `the deletion is at its ${phase}: ${waitingFor.join(', ')} still exist`,
     next:
       reason === undefined
-        ? 'wait; look again in a minute'
-        : 'do what the message says; the deletion goes on by itself',
+        ? 'wait a minute, then check again'
+        : 'do what the message says; then the deletion continues',
   };
 }

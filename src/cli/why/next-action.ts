@@ -21,98 +21,98 @@ const rules: readonly Rule[] = [
   },
   {
     when: /TLS certificate|certificate .*not trusted/,
-    next: 'put the certificate authority of the cloud into the key cacert of the Secret that identityRef names',
+    next: 'add the certificate authority of the cloud as key cacert to the Secret that identityRef names',
   },
   {
     when: /identity: .*(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|refuses connections|does not answer|no answer)/,
-    next: 'correct auth_url in the Secret that identityRef names, or wait for the cloud to be there again; capstan doctor --cloud NAME tries it',
+    next: 'correct auth_url in the Secret that identityRef names, or wait until the cloud is available again; capstan doctor --cloud NAME tests it',
   },
   {
     when: /is not one of its regions|^(?:.*: )?(?:[a-z-]+: )?region "[^"]*" of cloud/,
-    next: 'name one of the regions of the cloud: region of identityRef, or region_name in clouds.yaml',
+    next: 'use a region of the cloud in identityRef.region, or in region_name of clouds.yaml',
   },
   {
     when: /is away for the moment|limits the rate of requests|this is a failure of the cloud/,
-    next: 'wait: it is tried again and again; where it stays so, ask the operator of the cloud',
+    next: 'wait, it is retried automatically; if this does not help, ask the operator of the cloud',
   },
   {
     when: /Nodes cannot be read|kubeconfig/,
-    next: 'look at the Secret CLUSTER-kubeconfig: its user must be an administrator of the cluster; kubectl delete secret has it made anew',
+    next: 'check the Secret CLUSTER-kubeconfig: its user must be an administrator of the cluster; if you delete the Secret, it is created again',
   },
   {
     when: /polic(?:y|ies)\b|disallowed|not authorized|forbidden/i,
-    next: 'give the user of the credentials a role that may do it, such as member (for load balancers load-balancer_member), or let the operator of the cloud do it',
+    next: 'give the user of the credentials a role with this permission, such as member (for load balancers load-balancer_member), or ask the operator of the cloud',
   },
   {
     when: /toomanyrequests|rate limit\b|\b429 Too Many|ErrImagePull|ImagePullBackOff|InvalidImageName|invalid image name/i,
-    next: 'correct the name of the image (one tag), or take it from another registry, such as ghcr.io; or give imagePullSecrets',
+    next: 'correct the image name (one tag), use another registry, such as ghcr.io, or set imagePullSecrets',
   },
   {
     when: /\bGateway \S+ does not exist/,
-    next: 'create the Gateway, or name another one in spec.gateway of the control plane',
+    next: 'create the Gateway, or use another one in spec.gateway of the control plane',
   },
   {
     when: /AuthenticationFailed|identityRef|clouds\.yaml|credentials|\b401\b/i,
-    next: 'put credentials that work into the Secret that identityRef names; capstan doctor --cloud NAME tries them',
+    next: 'put working credentials into the Secret that identityRef names; capstan doctor --cloud NAME tests them',
   },
   {
     when: /(?<!\d)\d{1,9} [a-z ]{1,40}(?:are named|match|have the name)|[Aa]mbiguous/,
-    next: 'name one by its id, or narrow the filter with tags',
+    next: 'use the id of one of them, or narrow the filter with tags',
   },
   {
     when: /No valid host was found/i,
-    next: 'try another flavor or availability zone: the cloud has no host with room for this one',
+    next: 'try another flavor or availability zone: the cloud has no host with enough capacity for this one',
   },
   {
     when: /key ?pair|key_name|sshKeyName/i,
-    next: 'capstan create keypair NAME --public-key FILE imports one; capstan get keypairs shows those there are',
+    next: 'import one with capstan create keypair NAME --public-key FILE; capstan get keypairs lists the existing ones',
   },
   {
     when: /availability zone/i,
-    next: 'name a zone of the cloud as failureDomain: capstan doctor --cloud NAME shows them',
+    next: 'use a zone of the cloud as failureDomain: capstan doctor --cloud NAME lists them',
   },
   {
     when: /disk is smaller|disk is too small|is smaller than the minimum size/,
-    next: 'name a flavor with a larger disk (capstan get flavors), or boot from a volume with rootVolume',
+    next: 'use a flavor with a larger disk (capstan get flavors), or boot from a volume with rootVolume',
   },
   {
     when: /^PreflightFailed$/,
-    next: 'do what the check says: mostly it takes a larger flavor (capstan get flavors) or another image (capstan get images)',
+    next: 'do what the check says: usually use a larger flavor (capstan get flavors) or another image (capstan get images)',
   },
   {
     when: /^(?:ImageWithoutKubernetes|WrongKubernetesVersion)$|image of the machine brings another version/,
-    next: 'name an image of the right version: capstan get images shows what is on them, capstan create image uploads one',
+    next: 'use an image of the right version: capstan get images shows their versions, capstan create image uploads one',
   },
   {
     when: /^ReleaseNotFound$/,
-    next: 'correct version of the control plane or MachineDeployment: it must be a release that exists, such as v1.34.2+rke2r1',
+    next: 'correct version of the control plane or MachineDeployment: use an existing release, such as v1.34.2+rke2r1',
   },
   {
     when: /^InstanceGone$/,
     next: ({ name }) =>
-      `kubectl delete machine ${name} has it replaced; where that does not happen by itself, an annotation (skip-remediation) forbids it`,
+      `replace it with kubectl delete machine ${name}; it is not replaced automatically if the annotation skip-remediation is set`,
   },
   {
     when: /is in state (?:SHUTOFF|PAUSED|SUSPENDED|STOPPED)/,
     next: ({ name }) =>
-      `openstack server start ${name}, where nobody stopped it on purpose; or kubectl delete machine ${name} has it replaced`,
+      `openstack server start ${name}, if nobody stopped it on purpose; or replace it with kubectl delete machine ${name}`,
   },
   {
     when: /^WaitingFor(?:PreDrain|PreTerminate)Hook$/,
     next: ({ name }) =>
-      `have whoever set the hook finish, or take its annotation off the machine: kubectl annotate machine ${name} HOOK-`,
+      `wait for the owner of the hook, or remove its annotation from the machine: kubectl annotate machine ${name} HOOK-`,
   },
   {
     when: /PodDisruptionBudget|disruption budget/i,
-    next: 'give the workload more replicas or its PodDisruptionBudget more room; nodeDrainTimeoutSeconds of the machine bounds the wait',
+    next: 'give the workload more replicas or relax its PodDisruptionBudget; nodeDrainTimeoutSeconds of the machine limits the wait',
   },
   {
     when: /^(?:CommandFailed|UserDataInvalid)$/,
-    next: 'correct files, users and commands of the bootstrap config: machines are made anew from its template',
+    next: 'correct files, users and commands of the bootstrap config: its template then creates new machines',
   },
   {
     when: /^ControlPlaneNotStarted$/,
-    next: 'correct extraArgs, extraVolumes and files of the clusterConfiguration: machines are made anew from it',
+    next: 'correct extraArgs, extraVolumes and files of the clusterConfiguration: new machines are then created',
   },
   {
     when: missingTemplate,
@@ -123,7 +123,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: /(?:image|flavor|network|subnet|router|security group|server group|volume type|type|zone)\b.*(?:not (?:be )?found|does not exist|there is no|no such)|no [a-z ]+ (?:matches|is named|named)|there is no [a-z ]+ named/i,
-    next: 'correct the name in the manifest, or make it in the cloud; capstan doctor --cloud NAME shows what there is',
+    next: 'correct the name in the manifest, or create it in the cloud; capstan doctor --cloud NAME lists what exists',
   },
   {
     when: /NothingOnConsole|console log show/,
@@ -135,7 +135,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: /cloud controller manager|cloudprovider\.kubernetes\.io\/uninitialized/i,
-    next: 'install the OpenStack cloud controller manager in the cluster, with credentials of the cloud; capstan doctor cluster NAME tries those',
+    next: 'install the OpenStack cloud controller manager in the cluster, with credentials of the cloud; capstan doctor cluster NAME tests these',
   },
   {
     when: /StorageClass|PersistentVolumeClaim|unbound/i,
@@ -143,16 +143,16 @@ const rules: readonly Rule[] = [
   },
   {
     when: /load ?balancer|Octavia/i,
-    next: 'load balancers take minutes; when it stays so: openstack loadbalancer list, capstan doctor',
+    next: 'wait, load balancers take minutes; if this does not help: openstack loadbalancer list, capstan doctor',
   },
   {
     when: /is being built|volumes to be available/,
     next: ({ name }) =>
-      `it takes minutes; when it stays so: openstack server show ${name}, openstack volume list, and ask the operator of the cloud`,
+      `wait, this takes minutes; if this does not help: openstack server show ${name}, openstack volume list, and ask the operator of the cloud`,
   },
   {
     when: /^Waiting/,
-    next: ({ kind, name }) => `wait; when it stays so: ${describe(kind, name)}`,
+    next: ({ kind, name }) => `wait; if this does not help: ${describe(kind, name)}`,
   },
 ];
 

@@ -247,12 +247,12 @@ export const wrongManifests: readonly CausedFault[] = [
   {
     what: 'the OpenStackCluster is missing',
     manifests: (manifests) => manifests.filter(({ resource }) => resource !== OpenStackClusters),
-    says: { object: inOpenStackCluster, message: /not there/, next: /create OpenStackCluster/ },
+    says: { object: inOpenStackCluster, message: /does not exist/, next: /create OpenStackCluster/ },
   },
   {
     what: 'the control plane is missing',
     manifests: (manifests) => manifests.filter(({ resource }) => resource !== KubeadmControlPlanes),
-    says: { object: /^KubeadmControlPlane\/\*/, message: /not there/, next: /create KubeadmControlPlane/ },
+    says: { object: /^KubeadmControlPlane\/\*/, message: /does not exist/, next: /create KubeadmControlPlane/ },
   },
   {
     what: 'the cluster is paused',

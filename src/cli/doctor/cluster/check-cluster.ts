@@ -62,13 +62,13 @@ async function checkInCloud(
   try {
     const [project] = opened.clouds;
     if (!project) {
-      const detail = opened.problems[0] ?? 'the cloud cannot be opened';
-      const cure = 'put credentials that work into the Secret that identityRef names, in the namespace of the cluster';
+      const detail = opened.problems[0] ?? 'cannot connect to the cloud';
+      const cure = 'put working credentials into the Secret that identityRef names, in the namespace of the cluster';
       const [, ...others] = cloudSideChecks;
       return {
         findings: [
           { check: 'credentials', status: 'failed', detail, cure },
-          ...notLookedAt(others, 'the cloud does not let us in'),
+          ...notLookedAt(others, 'the cloud does not accept the credentials'),
         ],
         authUrl: undefined,
       };
@@ -112,7 +112,7 @@ async function checkInside(
     signal.throwIfAborted();
     return [
       { check, status: 'failed', detail: errorMessage(error) },
-      ...notLookedAt(workloadSideChecks, 'the API of the cluster cannot be asked'),
+      ...notLookedAt(workloadSideChecks, 'the API of the cluster cannot be queried'),
     ];
   }
 }

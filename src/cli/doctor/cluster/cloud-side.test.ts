@@ -138,10 +138,12 @@ describe('the check of a cluster in its cloud', () => {
   it('reports a floating IP that leads nowhere or to a foreign port', async () => {
     const floating = await openstack.network.floatingIps.get(ids.floating);
     cloud.operator.moveFloatingIp(ids.floating, null);
-    expect(await said('floating IP')).toMatch(/leads nowhere; .*machine of the control plane/);
+    expect(await said('floating IP')).toMatch(/leads nowhere; .*running control plane machine/);
     const foreign = await openstack.network.ports.create({ networkId: ids.network, name: 'foreign' });
     cloud.operator.moveFloatingIp(ids.floating, foreign.id);
-    expect(await said('floating IP')).toMatch(/leads to port foreign .*, which is not of this cluster; take it away/);
+    expect(await said('floating IP')).toMatch(
+      /leads to port foreign .*, which does not belong to this cluster; disconnect it/,
+    );
     cloud.operator.moveFloatingIp(ids.floating, floating.portId ?? null);
     await openstack.network.ports.delete(foreign.id);
   });
@@ -160,24 +162,26 @@ describe('the check of a cluster in its cloud', () => {
     for await (const { id, direction } of openstack.network.securityGroupRules.list({ securityGroupId: ids.group })) {
       if (direction === 'ingress') await openstack.network.securityGroupRules.delete(id);
     }
-    expect(await said('security groups')).toMatch(/security group group lets nothing in; /);
+    expect(await said('security groups')).toMatch(/security group group allows no incoming traffic; /);
     await openstack.network.securityGroups.delete(ids.group);
-    expect(await said('security groups')).toMatch(/is not in the cloud any more/);
+    expect(await said('security groups')).toMatch(/no longer exists in the cloud/);
   });
 
   it('reports a server that is stopped, broken or gone', async () => {
     cloud.operator.stopServer(ids.server);
     expect(await said('servers')).toMatch(/server red-cp-0 is SHUTOFF; openstack server start/);
     cloud.operator.breakServer(ids.server, 'No valid host was found');
-    expect(await said('servers')).toMatch(/is in ERROR: No valid host was found; kubectl delete machine/);
+    expect(await said('servers')).toMatch(
+      /is in ERROR: No valid host was found; when the cause is gone, replace it with kubectl delete machine/,
+    );
     cloud.operator.deleteServer(ids.server);
-    expect(await said('servers')).toMatch(/is not in the cloud any more/);
+    expect(await said('servers')).toMatch(/no longer exists in the cloud/);
   });
 
   it('reports a load balancer in ERROR', async () => {
     cloud.operator.breakLoadBalancer(ids.balancer);
     expect(await said('load balancer')).toMatch(
-      new RegExp(`api \\(${ids.balancer}\\) is ERROR, .*; openstack loadbalancer failover`),
+      new RegExp(`api \\(${ids.balancer}\\) is ERROR, .*openstack loadbalancer failover`),
     );
   });
 });

@@ -17,11 +17,11 @@ export const cloudSideChecks: readonly Check<ClusterInCloud>[] = [
   { name: 'servers', look: lookAtServers },
 ];
 
-const renewCredentials = 'put new ones into the Secret that identityRef names: the controllers take them at once';
+const renewCredentials = 'put new ones into the Secret that identityRef names: the controllers use them at once';
 
 async function lookAtToken({ cloud, nowMs }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
   const { user, project, roles } = await cloud.identity.whoami({ signal });
-  if (!project) return [failed('they lead to no project', 'set project_name in clouds.yaml')];
+  if (!project) return [failed('the credentials have no project', 'set project_name in clouds.yaml')];
   const may = roles.map(({ name }) => name).join(', ');
   const detail = `user ${user.name}, project ${project.name}, ${may === '' ? 'no roles' : `roles ${may}`}`;
   const seen = [may === '' ? failed(detail, 'give the user a role in the project, such as member') : fine(detail)];
@@ -58,7 +58,7 @@ async function lookAtQuota(subject: ClusterInCloud, signal: AbortSignal): Promis
     const what = short.map(([name, has, needed]) => `${name} (${has} left, ${needed} needed)`).join(', ');
     return warned(
       `not enough for one more machine: ${what}`,
-      'delete what nobody needs or ask for more: until then no machine is replaced and no upgrade begins',
+      'delete unused resources or ask for more quota: until then no machine is replaced and no upgrade begins',
     );
   }
   const rest = needs.flatMap(([name, has]) =>
@@ -82,7 +82,7 @@ async function flavorsOf(
 async function lookAtNetwork({ cloud, infrastructure }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
   const { network, router, externalNetwork } = infrastructure.status ?? {};
   const seen: Seen[] = [];
-  if (network?.id === undefined) return [warned('the cluster has none yet', 'capstan why says what it waits for')];
+  if (network?.id === undefined) return [warned('the cluster has none yet', 'capstan why shows what it waits for')];
   const there = await orUndefined(cloud.network.networks.get(network.id, { signal }));
   if (!there) return [gone('network', network.id)];
   if (there.status !== 'ACTIVE')
@@ -98,7 +98,7 @@ async function lookAtNetwork({ cloud, infrastructure }: ClusterInCloud, signal: 
     else if (externalNetwork?.id !== undefined && found.gateway?.networkId !== externalNetwork.id) {
       const cure =
         given === undefined
-          ? 'the controllers put it back'
+          ? 'the controllers restore it'
           : `openstack router set --external-gateway ${externalNetwork.id} ${found.id}`;
       seen.push(failed(`router ${found.name} does not lead to the external network ${externalNetwork.id}`, cure));
     }
@@ -110,7 +110,7 @@ async function lookAtNetwork({ cloud, infrastructure }: ClusterInCloud, signal: 
       seen.push(
         failed(
           `network ${outside.name} is not external (router:external)`,
-          'capstan get networks shows those that are',
+          'capstan get networks lists external networks',
         ),
       );
     }
@@ -124,8 +124,8 @@ const askOperator = 'ask the operator of the cloud';
 
 function gone(what: string, id: string): Seen {
   return failed(
-    `${what} ${id} is not in the cloud any more`,
-    'the controllers make again what they made; what you brought has to come back from you',
+    `${what} ${id} no longer exists in the cloud`,
+    'the controllers create their own resources again; you have to restore what you brought',
   );
 }
 
@@ -143,7 +143,10 @@ async function lookAtSecurityGroups({ cloud, infrastructure }: ClusterInCloud, s
     const rules = await collect(cloud.network.securityGroupRules.list({ securityGroupId: id }, { signal }));
     if (!rules.some(({ direction }) => direction === 'ingress')) {
       seen.push(
-        failed(`security group ${name} lets nothing in`, 'the controllers put its rules back at their next look'),
+        failed(
+          `security group ${name} allows no incoming traffic`,
+          'the controllers restore its rules at their next check',
+        ),
       );
     }
   }
@@ -161,14 +164,12 @@ async function lookAtLoadBalancer({ cloud, infrastructure }: ClusterInCloud, sig
   const seen: Seen[] = [];
   if (provisioningStatus === 'ERROR') {
     seen.push(
-      failed(states, 'openstack loadbalancer failover tries to repair it; the operator of the cloud knows why'),
+      failed(states, 'try to repair it with openstack loadbalancer failover, or ask the operator of the cloud'),
     );
   } else if (provisioningStatus !== 'ACTIVE') {
-    seen.push(
-      warned(states, 'it takes minutes; one that stays so for long can be repaired by the operator of the cloud alone'),
-    );
+    seen.push(warned(states, 'this takes minutes; if it does not change, ask the operator of the cloud'));
   } else if (operatingStatus !== 'ONLINE' && operatingStatus !== 'NO_MONITOR') {
-    seen.push(warned(states, 'a member of it does not answer: look at its machine'));
+    seen.push(warned(states, 'a member does not answer: check its machine'));
   }
   let count = 0;
   for (const pool of await collect(pools.list({ loadBalancerId: id }, { signal }))) {
@@ -186,7 +187,7 @@ async function lookAtLoadBalancer({ cloud, infrastructure }: ClusterInCloud, sig
     }
   }
   if (count === 0)
-    seen.push(failed(`${states}, and has no members`, 'they come with the machines of the control plane'));
+    seen.push(failed(`${states}, and has no members`, 'members are added with the machines of the control plane'));
   return seen.length > 0 ? seen : [fine(`${states}, ${count} members`)];
 }
 
@@ -196,11 +197,11 @@ async function lookAtFloatingIp(subject: ClusterInCloud, signal: AbortSignal): P
   const host = textAt(subject.found.cluster, 'spec', 'controlPlaneEndpoint', 'host') ?? controlPlaneEndpoint?.host;
   if (apiServer?.enableFloatingIP === false || host === undefined || host === '') return fine('the API has none');
   const [address] = await collect(cloud.network.floatingIps.list({ address: host }, { signal }));
-  if (!address) return fine(`${host} is no floating IP of this project`);
+  if (!address) return fine(`${host} is not a floating IP of this project`);
   if (address.portId === undefined) {
     return failed(
       `${host} leads nowhere`,
-      'it is given to a machine of the control plane that runs: capstan why says what keeps them',
+      'it is connected to a running control plane machine: capstan why shows what the machines wait for',
     );
   }
   const port = await orUndefined(cloud.network.ports.get(address.portId, { signal }));
@@ -217,8 +218,8 @@ async function lookAtFloatingIp(subject: ClusterInCloud, signal: AbortSignal): P
         ? `port ${address.portId}`
         : `port ${port.name || port.id} of ${port.deviceOwner || 'nobody'} ${port.deviceId}`;
     return failed(
-      `${host} leads to ${whose}, which is not of this cluster`,
-      'take it away from there: the controllers give it back to the cluster',
+      `${host} leads to ${whose}, which does not belong to this cluster`,
+      'disconnect it there: the controllers connect it to the cluster again',
     );
   }
   return fine(`${host} leads to ${port.name || port.id}`);
@@ -238,23 +239,20 @@ async function lookAtServers({ cloud, servers }: ClusterInCloud, signal: AbortSi
     if (!server)
       seen.push(
         failed(
-          `server ${id} of ${name} is not in the cloud any more`,
+          `server ${id} of ${name} no longer exists in the cloud`,
           'its machine is replaced, unless an annotation forbids it',
         ),
       );
     else if (server.status === 'ERROR') {
       seen.push(
         failed(
-          `server ${name} is in ERROR: ${server.fault?.message ?? 'nova does not say why'}`,
-          `kubectl delete machine ${name} replaces it, once the cause is gone`,
+          `server ${name} is in ERROR: ${server.fault?.message ?? 'Nova gives no reason'}`,
+          `when the cause is gone, replace it with kubectl delete machine ${name}`,
         ),
       );
     } else if (server.status !== 'ACTIVE') {
       seen.push(
-        warned(
-          `server ${name} is ${server.status}`,
-          `openstack server start ${id}, where nobody stopped it on purpose`,
-        ),
+        warned(`server ${name} is ${server.status}`, `openstack server start ${id}, if nobody stopped it on purpose`),
       );
     }
   }

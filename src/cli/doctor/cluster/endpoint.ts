@@ -5,17 +5,14 @@ import { validity } from './expiry.ts';
 
 const patienceMs = 10_000;
 const cures: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, 'nothing listens there: look at the control plane and the load balancer above'],
-  [
-    /ETIMEDOUT|timed out/,
-    'nothing answers there: is the address routed to you, and do security groups and allowedCIDRs let you in?',
-  ],
-  [/ENOTFOUND|EAI_AGAIN/, 'the name of the endpoint has no address: enter it into DNS'],
+  [/ECONNREFUSED/, 'nothing listens there: check the control plane and the load balancer above'],
+  [/ETIMEDOUT|timed out/, 'nothing answers there: check the route to the address, security groups and allowedCIDRs'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the name of the endpoint has no address: add it to DNS'],
   [/ALTNAME/, 'the certificate is not for this name: add it to the certSANs of the control plane'],
-  [/EXPIRED/, 'its machines renew it when they are rolled out: clusterctl alpha rollout restart'],
+  [/EXPIRED/, 'a rollout renews it: clusterctl alpha rollout restart'],
   [
     /SELF_SIGNED|UNABLE_TO|UNTRUSTED|SIGNATURE/,
-    'another server has this address, or the authority in the kubeconfig Secret is not that of the cluster',
+    'another server has this address, or the kubeconfig Secret has another authority than the cluster',
   ],
 ];
 
@@ -34,7 +31,7 @@ export async function lookAtEndpoint(config: ConnectionConfig, nowMs: number): P
       ...(config.certificateAuthority !== undefined && { ca: config.certificateAuthority }),
       rejectUnauthorized: config.insecureSkipTlsVerify !== true,
     });
-    const renew = 'its machines renew it when they are rolled out: clusterctl alpha rollout restart';
+    const renew = 'a rollout renews it: clusterctl alpha rollout restart';
     return [fine(`${host} answers`), validity('its certificate', until, { nowMs, cure: renew })];
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;

@@ -9,6 +9,6 @@ export function validity(what: string, untilMs: number, { nowMs, cure }: { nowMs
   const days = Math.floor((untilMs - nowMs) / day);
   const on = new Date(untilMs).toISOString().slice(0, 10);
   if (untilMs <= nowMs) return failed(`${what} has expired on ${on}`, cure);
-  const detail = `${what} is good for ${days} ${days === 1 ? 'day' : 'days'}, until ${on}`;
+  const detail = `${what} is valid for ${days} ${days === 1 ? 'day' : 'days'}, until ${on}`;
   return untilMs - nowMs < soonMs ? warned(detail, cure) : fine(detail);
 }

@@ -121,8 +121,8 @@ const advices: readonly Advised[] = [
     advice: '000, PVC Pending: ensure Cinder CSI is running, with its kubelet directory and credentials',
     management: [pod(unscheduled('unbound PersistentVolumeClaims')), claim('default', { storageClassName: 'cinder' })],
     check: 'control plane',
-    detail: /nothing has made a volume of StorageClass cinder/,
-    cure: /CSI driver that runs, with its credentials mounted and its kubelet directory right/,
+    detail: /no volume was created for StorageClass cinder/,
+    cure: /running CSI driver, with mounted credentials and the right kubelet directory/,
   },
   {
     advice: '000, node plugin mount errors: kubelet directory mismatch',
@@ -146,7 +146,7 @@ const advices: readonly Advised[] = [
     management: [pod(waiting('ErrImagePull', '429 Too Many Requests - toomanyrequests: pull rate limit'))],
     check: 'control plane',
     detail: /429 Too Many Requests/,
-    cure: /ghcr\.io, or give imagePullSecrets/,
+    cure: /ghcr\.io, or set imagePullSecrets/,
   },
   {
     advice: '000, LoadBalancer pending: a functional LoadBalancer implementation',
@@ -174,7 +174,7 @@ const advices: readonly Advised[] = [
       [HostedControlPlanes, { metadata: { name: 'red', namespace: 'default' }, spec: { version: 'v1.33.6' } }],
     ],
     check: 'control plane',
-    detail: /HostedControlPlane red has no Pods, and nobody says why/,
+    detail: /HostedControlPlane red has no Pods, without a reported reason/,
     cure: /its controller does not run/,
   },
   {

@@ -15,7 +15,7 @@ export async function workloadConfig(
   const secret = await client.get(Secrets, key, { signal }).catch(ignoreNotFound);
   const value = secret?.data?.['value'];
   if (value === undefined) {
-    const message = `the Secret ${namespace}/${key.name} is not there: the control plane has not come that far`;
+    const message = `the Secret ${namespace}/${key.name} does not exist: the control plane is not that far yet`;
     throw new CapstanError('CAP_KUBECONFIG_NOT_YET', message);
   }
   const text = Buffer.from(value, 'base64').toString();

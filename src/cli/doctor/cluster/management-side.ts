@@ -44,10 +44,10 @@ function lookAtDeletions({ found, nowMs }: ManagedCluster): Seen | Seen[] {
     const why = reasons.find((reason) => reason.startsWith(`${name}:`))?.slice(name.length + 2) ?? messageOf(object);
     const keeps = ((at(object, 'metadata', 'finalizers') ?? []) as readonly string[]).join(', ');
     return warned(
-      `${name} is being deleted for ${humanDuration(ageMs)}${why === undefined ? '' : `: ${why}`}`,
+      `${name} has been in deletion for ${humanDuration(ageMs)}${why === undefined ? '' : `: ${why}`}`,
       keeps === ''
         ? 'the garbage collector removes it'
-        : `the finalizers ${keeps} wait for what they name; taking them away by hand leaves it in the cloud`,
+        : `the finalizers ${keeps} wait for their controllers; removing them by hand leaves resources in the cloud`,
     );
   });
 }
@@ -77,8 +77,8 @@ async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal):
   if (plane && hostedKinds.has(plane.kind) && pods.length === 0 && seen.length === 0) {
     seen.push(
       failed(
-        `${plane.kind} ${plane.metadata.name} has no Pods, and nobody says why`,
-        'its controller does not run: capstan up and capstan install run it; kubectl get pods -A shows another one',
+        `${plane.kind} ${plane.metadata.name} has no Pods, without a reported reason`,
+        'its controller does not run: start it with capstan up or capstan install; kubectl get pods -A shows other controllers',
       ),
     );
   }
@@ -128,8 +128,8 @@ async function lookAtVolumes(
     .filter(({ metadata, status }) => status?.phase !== 'Bound' && claimed.has(metadata.name))
     .map(({ metadata, spec }) =>
       failed(
-        `PersistentVolumeClaim ${metadata.name} is Pending: ${spec?.storageClassName === undefined ? 'there is no default StorageClass' : `nothing has made a volume of StorageClass ${spec.storageClassName}`}`,
-        'the management cluster needs a CSI driver that runs, with its credentials mounted and its kubelet directory right, and a default StorageClass: kubectl get storageclass',
+        `PersistentVolumeClaim ${metadata.name} is Pending: ${spec?.storageClassName === undefined ? 'there is no default StorageClass' : `no volume was created for StorageClass ${spec.storageClassName}`}`,
+        'the management cluster needs a running CSI driver, with mounted credentials and the right kubelet directory, and a default StorageClass: kubectl get storageclass',
       ),
     );
 }
@@ -141,7 +141,7 @@ async function lookAtServices(subject: ManagedCluster, signal: AbortSignal): Pro
     .map(({ metadata }) =>
       failed(
         `Service ${metadata.name} waits for an address`,
-        'the management cluster needs something that gives addresses to Services: the OpenStack cloud controller manager with Octavia, or MetalLB',
+        'the management cluster needs a load balancer implementation: the OpenStack cloud controller manager with Octavia, or MetalLB',
       ),
     );
 }
@@ -170,7 +170,7 @@ async function lookAtCertificates(subject: ManagedCluster, signal: AbortSignal):
     seen.push(
       validity(what, until, {
         nowMs,
-        cure: 'set rollout.before.certificatesExpiryDays of the control plane, or roll it out now: clusterctl alpha rollout restart',
+        cure: 'set rollout.before.certificatesExpiryDays of the control plane, or start a rollout now: clusterctl alpha rollout restart',
       }),
     );
   }
@@ -212,7 +212,7 @@ async function lookAtAddOns({ found }: ManagedCluster): Promise<Seen[]> {
         seen.push(
           failed(
             `ClusterResourceSet ${binding.clusterResourceSetName}: ${kind} ${name} is not applied`,
-            `kubectl describe clusterresourceset ${binding.clusterResourceSetName} says why`,
+            `kubectl describe clusterresourceset ${binding.clusterResourceSetName} shows why`,
           ),
         );
       }

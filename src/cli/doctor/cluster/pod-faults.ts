@@ -40,15 +40,15 @@ function cureOfWaiting(reason = '', words: string, image = ''): string {
     return `${image} is not an image name: use one tag, such as ghcr.io/k0sproject/k0s:v1.32.6-k0s.0, and leave version out`;
   }
   if (/429|toomanyrequests|rate limit/i.test(words)) {
-    return 'the registry limits how often it is asked: take the image from another one, such as ghcr.io, or give imagePullSecrets';
+    return 'the registry limits the number of requests: use another registry, such as ghcr.io, or set imagePullSecrets';
   }
   if (/ImagePull|ErrImage/.test(reason)) return 'correct the image, or give imagePullSecrets';
-  if (reason === 'CrashLoopBackOff') return 'kubectl logs --previous says why it ends';
-  return 'kubectl describe pod says more';
+  if (reason === 'CrashLoopBackOff') return 'kubectl logs --previous shows why it ends';
+  return 'kubectl describe pod shows more';
 }
 
 function cureOfUnscheduled(words: string): string {
   if (/PersistentVolumeClaim|volume/i.test(words)) return 'its volume is missing: see the claims below';
   if (/Insufficient/.test(words)) return 'the management cluster has no room: add nodes to it';
-  return 'kubectl describe pod says more';
+  return 'kubectl describe pod shows more';
 }

@@ -57,7 +57,7 @@ const list = async <T extends KubeObject>(
 
 async function lookAtApi({ read }: RunningCluster, signal: AbortSignal): Promise<Seen> {
   const body = await read('/readyz', signal);
-  return body.trim() === 'ok' ? fine('it says that it is ready') : failed(`/readyz answers ${body.trim()}`);
+  return body.trim() === 'ok' ? fine('it reports that it is ready') : failed(`/readyz answers ${body.trim()}`);
 }
 
 const readyOf = ({ status }: Node) => status?.conditions?.find(({ type }) => type === 'Ready');
@@ -73,7 +73,7 @@ async function lookAtNodes(subject: RunningCluster, signal: AbortSignal): Promis
     const name = nameOf(machine);
     if (node === undefined) seen.push(warned(`machine ${name} has no Node`, `capstan why machine ${name}`));
     else if (!nodes.some((one) => nameOf(one) === node)) {
-      seen.push(failed(`Node ${node} of machine ${name} is gone`, `kubectl delete machine ${name} replaces it`));
+      seen.push(failed(`Node ${node} of machine ${name} is gone`, `replace it with kubectl delete machine ${name}`));
     }
   }
   const known = new Set(subject.machines.map((machine) => textAt(machine, 'status', 'nodeRef', 'name')));
@@ -84,21 +84,21 @@ async function lookAtNodes(subject: RunningCluster, signal: AbortSignal): Promis
       seen.push(
         warned(
           `Node ${name} belongs to no machine`,
-          `kubectl delete node ${name} in the cluster, where nobody joined it on purpose`,
+          `kubectl delete node ${name} in the cluster, unless it was joined on purpose`,
         ),
       );
     }
     if (ready?.status === 'Unknown') {
       seen.push(
         failed(
-          `Node ${name} is not heard of: ${ready.message ?? ''}`,
-          'its machine, its kubelet or the way between them is gone: look at its console',
+          `Node ${name} does not report: ${ready.message ?? ''}`,
+          'its machine, its kubelet or the network between them failed: check its console',
         ),
       );
     } else if (ready?.status !== 'True') {
       seen.push(
         failed(
-          `Node ${name} is not Ready: ${ready?.message ?? 'it has not said so yet'}`,
+          `Node ${name} is not Ready: ${ready?.message ?? 'it has not reported yet'}`,
           cureOfNode(ready?.message ?? ''),
         ),
       );
@@ -106,7 +106,7 @@ async function lookAtNodes(subject: RunningCluster, signal: AbortSignal): Promis
     for (const { type, status, message } of node.status?.conditions ?? []) {
       if (!type.endsWith('Pressure') || status !== 'True') continue;
       seen.push(
-        warned(`Node ${name} has ${type}: ${message ?? ''}`, 'take a larger flavor or volume, or more machines'),
+        warned(`Node ${name} has ${type}: ${message ?? ''}`, 'use a larger flavor or volume, or more machines'),
       );
     }
   }
@@ -117,7 +117,7 @@ const installPlugin = 'install a network plugin in the cluster, such as Cilium o
 
 function cureOfNode(message: string): string {
   if (/cni|network plugin|NetworkPluginNotReady/i.test(message)) return installPlugin;
-  return 'kubectl describe node says more';
+  return 'kubectl describe node shows more';
 }
 
 /** Version skew that Kubernetes allows between kubelets and API server. */
@@ -371,7 +371,7 @@ async function lookAtStorage(subject: RunningCluster, signal: AbortSignal): Prom
       wanted === undefined
         ? 'there is no default StorageClass'
         : there
-          ? `nothing has made a volume of StorageClass ${wanted}`
+          ? `no volume was created for StorageClass ${wanted}`
           : `there is no StorageClass ${wanted}`;
     seen.push(
       failed(
