@@ -111,7 +111,7 @@ export function buildProgram(
     .addOption(stacksSourceOption())
     .option('--deny-peers <networks>', 'addresses not asked on the word of tenants: clouds, kubeconfigs, buckets')
     .option('--allow-peers <networks>', 'exceptions from --deny-peers')
-    .option('--no-dashboard', 'do not serve the dashboard')
+    .option('--no-dashboard', 'accepted without effect: there is no dashboard yet')
     .addHelpText(
       'after',
       '\nExamples:\n  capstan up\n  capstan up --simulated-cloud\n  capstan up --listen 127.0.0.1:0 --data-dir ./data --kubeconfig ./kubeconfig\n',
