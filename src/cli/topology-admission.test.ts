@@ -362,6 +362,19 @@ describe('admission of ClusterClasses and their clusters', () => {
     ]);
   });
 
+  it.each<[string, object, RegExp]>([
+    ['no spec', {}, /spec: Required value/],
+    ['an empty topology', { spec: { topology: {} } }, /spec\.topology\.classRef: Required value/],
+    [
+      'a class without a name',
+      { spec: { topology: { classRef: {}, version: 'v1.33.0' } } },
+      /classRef\.name: Required value/,
+    ],
+  ])('names the missing field of a cluster with %s', async (_what, parts, message) => {
+    const incomplete = { metadata: { name: 'incomplete', namespace: 'default' }, ...parts };
+    await expect(client.create(Clusters, incomplete as never, by)).rejects.toThrow(message);
+  });
+
   it('waits briefly for a class that was written just before', async () => {
     const written = await client.create(ClusterClasses, classOf('late'), by);
     const late = new Promise((resolve) => setTimeout(resolve, 300)).then(() => observe(written));

@@ -32,7 +32,12 @@ const defaultTimings: LockTimings = { heartbeatMs: 3_000, patienceMs: 10_000 };
 export async function lockDirectory(directory: string, timings: LockTimings = defaultTimings): Promise<DirectoryLock> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, lockFile);
-  const self: Holder = { id: randomUUID(), pid: process.pid, host: hostname(), started: await startOf(process.pid) };
+  const self: Holder = {
+    id: randomUUID(),
+    pid: process.pid,
+    host: hostname(),
+    started: (await startOf(process.pid)) ?? '',
+  };
   const draft = `${path}.${self.id}`;
   await writeFile(draft, JSON.stringify(self), { flag: 'wx', mode: 0o600 });
   try {
@@ -100,6 +105,7 @@ async function isAlive(holder: Holder, path: string, { patienceMs }: LockTimings
     if (!isCode(error, 'EPERM')) return false;
   }
   const started = await startOf(holder.pid);
+  if (started === undefined) return false;
   return started === '' || holder.started === '' || started === holder.started;
 }
 
@@ -131,7 +137,11 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   }
 }
 
-async function startOf(pid: number): Promise<string> {
+/**
+ * Returns the start of a process; undefined if the process has ended and only its parent has not asked for the exit code,
+ * which a parent that is no init system may never do.
+ */
+async function startOf(pid: number): Promise<string | undefined> {
   try {
     const [boot, status] = await Promise.all([
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
@@ -139,6 +149,9 @@ async function startOf(pid: number): Promise<string> {
     ]);
     // The command name, in parentheses, may contain spaces. The start time is the twentieth field after it.
     const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
+    // Other threads of a killed process may end later than the first one.
+    const [state] = fields;
+    if (state === 'Z' && Number(fields[17]) <= 1) return undefined;
     return `${boot.trim()}/${fields[19]}`;
   } catch {
     return '';

@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readBackup } from './backup.ts';
 import { checkStore } from './check.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -65,6 +66,30 @@ describe('the directory lock', () => {
     await writeFile(join(directory, 'lock'), JSON.stringify({ id: 'x', pid, host: hostname(), started: '' }));
     await (await lockDirectory(directory)).release();
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is taken over from a dead process whose parent never waits for it',
+    async () => {
+      const directory = await newDirectory();
+      const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      try {
+        const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+        const pid = Number(line.toString());
+        const seen = (of: number, what: RegExp): Promise<void> =>
+          vi.waitFor(async () => expect(await readFile(`/proc/${of}/stat`, 'utf8')).toMatch(what), 30_000);
+        // A shell would wait for its child; the program that replaces it does not.
+        await seen(parent.pid ?? 0, /\(sleep\)/);
+        process.kill(pid, 'SIGKILL');
+        await seen(pid, /\) Z /);
+        await writeFile(join(directory, 'lock'), JSON.stringify({ id: 'x', pid, host: hostname(), started: '' }));
+        await (await lockDirectory(directory)).release();
+      } finally {
+        parent.kill('SIGKILL');
+      }
+    },
+  );
 
   it('is taken over from an earlier process whose pid a living one now has', async () => {
     const directory = await newDirectory();

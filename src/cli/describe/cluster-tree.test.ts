@@ -455,7 +455,7 @@ describe('details in the tree of a cluster', () => {
       { nodeRef: { name: 'n' }, nodeInfo: { kubeletVersion: 'v1.34.1+k0s' } },
       undefined,
     ],
-    ['no Node', {}, { phase: 'Provisioned' }, /NoNode +its server is there and no Node has joined/],
+    ['no Node', {}, { phase: 'Provisioned' }, /NoNode +its server is there and no Node with its providerID/],
     ['no server yet', {}, { phase: 'Pending' }, undefined],
   ])('shows of a machine: %s', (_what, spec, status, line) => {
     const machine = (name: string): AnyObject =>

@@ -112,7 +112,7 @@ function nodeFinding(object: AnyObject): ConditionView[] {
   const phase = textAt(object, 'status', 'phase');
   const node = textAt(object, 'status', 'nodeRef', 'name');
   if (node !== undefined || (phase !== 'Running' && phase !== 'Provisioned')) return [];
-  return [finding('Node', 'NoNode', 'its server is there and no Node has joined', 'False')];
+  return [finding('Node', 'NoNode', 'its server is there and no Node with its providerID', 'False')];
 }
 
 function finding(type: string, reason: string, message: string, status: string): ConditionView {

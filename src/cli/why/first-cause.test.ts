@@ -180,7 +180,7 @@ const cases: readonly (readonly [string, ClusterObjects, string, RegExp, RegExp]
     },
     'KubeadmControlPlane/red-cp',
     /NOSPACE/,
-    /kubectl describe kubeadmcontrolplane red-cp/,
+    /^kubectl describe kubeadmcontrolplane red-cp -n default$/,
   ],
   [
     'a topology that is refused',
@@ -196,11 +196,26 @@ const cases: readonly (readonly [string, ClusterObjects, string, RegExp, RegExp]
     /./,
   ],
   [
+    'a control plane in Pods whose name is refused, with a part that is not there yet',
+    {
+      cluster: cluster(waitsForAll),
+      objects: [
+        object('KubeadmControlPlane', 'red-cp', [
+          ['CertificatesAvailable', 'False', 'NotFound', 'not there yet'],
+          ['VersionAccepted', 'False', 'NameRefused', 'no Service can have that name: give the cluster a shorter name'],
+        ]),
+      ],
+    },
+    'KubeadmControlPlane/red-cp',
+    /no Service can have that name/,
+    /./,
+  ],
+  [
     'a pause',
     { cluster: cluster([], { spec: { paused: true } }), objects: [] },
     'Cluster/red',
     /spec\.paused/,
-    /kubectl patch/,
+    /kubectl patch cluster red -n default /,
   ],
   [
     'something missing',

@@ -57,7 +57,7 @@ const held = /^WaitingFor(?:PreDrain|PreTerminate)Hook$/;
 const blocked = /is blocked because/;
 /** Waits for another object, which is checked first. */
 const waiting =
-  /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for |: Condition not yet reported$/;
+  /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for |: Condition not yet reported$|^not there yet$/;
 
 /** Returns why a cluster is blocked; undefined if it is not. */
 export function causeOfCluster(found: ClusterObjects): Cause | undefined {
@@ -144,7 +144,13 @@ function causeOf({ object, condition }: Candidate): Cause {
     object: nameOf(object),
     reason,
     message: message === '' ? `${condition.type} is ${condition.status}` : message,
-    next: nextAction({ kind: object.kind, name: object.metadata.name ?? '', reason, message }),
+    next: nextAction({
+      kind: object.kind,
+      name: object.metadata.name ?? '',
+      argument: argumentOf(object),
+      reason,
+      message,
+    }),
     ...(condition.lastTransitionTime !== undefined && { since: condition.lastTransitionTime }),
   };
 }
@@ -162,6 +168,10 @@ const lines = (text: string): string[] =>
     .filter((line) => line !== '');
 
 const nameOf = ({ kind, metadata }: AnyObject): string => `${kind}/${metadata.name ?? ''}`;
+
+/** Returns the arguments of kubectl that name an object, with its namespace, so that a suggested command works as printed. */
+const argumentOf = ({ metadata: { name = '', namespace } }: AnyObject): string =>
+  namespace === undefined ? name : `${name} -n ${namespace}`;
 
 /** Returns the bad conditions of an object, specific ones before summaries. */
 function ofObject(object: AnyObject | undefined): Candidate[] {
@@ -215,12 +225,11 @@ function machinesOf({ objects }: ClusterObjects, { controlPlane }: { controlPlan
 
 function causeOfPause(cluster: AnyObject): Cause | undefined {
   if (at(cluster, 'spec', 'paused') !== true) return undefined;
-  const name = cluster.metadata.name ?? '';
   return {
     object: nameOf(cluster),
     reason: 'Paused',
     message: 'spec.paused is true: the cluster is not reconciled',
-    next: `kubectl patch cluster ${name} --type merge -p '{"spec":{"paused":false}}'`,
+    next: `kubectl patch cluster ${argumentOf(cluster)} --type merge -p '{"spec":{"paused":false}}'`,
   };
 }
 
@@ -251,12 +260,12 @@ function causeOfDeletion(found: ClusterObjects): Cause {
     return foreign.length === 0 ? [] : [{ object, foreign }];
   })[0];
   if (kept) {
-    const { kind, metadata } = kept.object;
+    const { kind } = kept.object;
     return {
       object: nameOf(kept.object),
       reason: 'FinalizerOfAnother',
       message: `the deletion waits only for finalizers of others: ${kept.foreign.join(', ')}`,
-      next: `wait for its owner; if it has no owner any more, remove it: kubectl edit ${kind.toLowerCase()} ${metadata.name ?? ''}`,
+      next: `wait for its owner; if it has no owner any more, remove it: kubectl edit ${kind.toLowerCase()} ${argumentOf(kept.object)}`,
     };
   }
   const [reason] = reasons;

@@ -1,6 +1,8 @@
 interface Found {
   readonly kind: string;
   readonly name: string;
+  /** the name with its namespace, as kubectl takes them: `red-1 -n default` */
+  readonly argument: string;
   readonly reason: string;
   readonly message: string;
 }
@@ -89,18 +91,18 @@ const rules: readonly Rule[] = [
   },
   {
     when: /^InstanceGone$/,
-    next: ({ name }) =>
-      `replace it with kubectl delete machine ${name}; it is not replaced automatically if the annotation skip-remediation is set`,
+    next: ({ argument }) =>
+      `replace it with kubectl delete machine ${argument}; it is not replaced automatically if the annotation skip-remediation is set`,
   },
   {
     when: /is in state (?:SHUTOFF|PAUSED|SUSPENDED|STOPPED)/,
-    next: ({ name }) =>
-      `openstack server start ${name}, if nobody stopped it on purpose; or replace it with kubectl delete machine ${name}`,
+    next: ({ name, argument }) =>
+      `openstack server start ${name}, if nobody stopped it on purpose; or replace it with kubectl delete machine ${argument}`,
   },
   {
     when: /^WaitingFor(?:PreDrain|PreTerminate)Hook$/,
-    next: ({ name }) =>
-      `wait for the owner of the hook, or remove its annotation from the machine: kubectl annotate machine ${name} HOOK-`,
+    next: ({ argument }) =>
+      `wait for the owner of the hook, or remove its annotation from the machine: kubectl annotate machine ${argument} HOOK-`,
   },
   {
     when: /PodDisruptionBudget|disruption budget/i,
@@ -152,7 +154,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: /^Waiting/,
-    next: ({ kind, name }) => `wait; if this does not help: ${describe(kind, name)}`,
+    next: (found) => `wait; if this does not help: ${describe(found)}`,
   },
 ];
 
@@ -163,7 +165,7 @@ const cure =
 export function nextAction(found: Found): string {
   const rule = rules.find(({ when }) => when.test(found.reason) || when.test(found.message));
   if (rule) return typeof rule.next === 'string' ? rule.next : rule.next(found);
-  return cure.exec(found.message)?.[1] ?? describe(found.kind, found.name);
+  return cure.exec(found.message)?.[1] ?? describe(found);
 }
 
-const describe = (kind: string, name: string): string => `kubectl describe ${kind.toLowerCase()} ${name}`;
+const describe = ({ kind, argument }: Found): string => `kubectl describe ${kind.toLowerCase()} ${argument}`;

@@ -172,6 +172,8 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
 
   return {
     async defaultCluster(draft, old, signal = forever) {
+      // The API checks required fields only after the defaults are set, so they may be missing here.
+      if (draft.spec?.topology?.classRef?.name === undefined) return;
       if (!hasTopology(draft) || !isConcerned(draft, old)) return;
       const known = await classOf(draft, signal);
       if (!(await mayUseClass(client, draft, known, signal))) return;
