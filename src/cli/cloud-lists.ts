@@ -1,13 +1,22 @@
 import { type JsonObject, kubernetesVersionOfImage } from '../machinery/index.ts';
 import { collect, type OpenStack } from '../openstack/index.ts';
 
+export interface ListFilter {
+  /** of networks: only external ones */
+  readonly external?: boolean;
+}
+
 /** A list of cloud resources that users need to write a manifest. */
 export interface CloudList {
   readonly name: string;
   readonly description: string;
   readonly header: readonly string[];
   /** table rows, each with its value for `-o json` */
-  rows(cloud: OpenStack, signal: AbortSignal): Promise<{ cells: readonly string[]; value: JsonObject }[]>;
+  rows(
+    cloud: OpenStack,
+    signal: AbortSignal,
+    filter: ListFilter,
+  ): Promise<{ cells: readonly string[]; value: JsonObject }[]>;
 }
 
 const gib = (mib: number): string => `${Math.round((mib / 1024) * 10) / 10} GiB`;
@@ -52,8 +61,8 @@ export const cloudLists: readonly CloudList[] = [
     name: 'networks',
     description: 'list the networks of a cloud; external ones are for floating IPs and routers',
     header: ['NAME', 'EXTERNAL', 'STATUS', 'ID'],
-    async rows(cloud, signal) {
-      const networks = await collect(cloud.network.networks.list({}, { signal }));
+    async rows(cloud, signal, { external: isExternal }) {
+      const networks = await collect(cloud.network.networks.list(isExternal ? { external: true } : {}, { signal }));
       return networks
         .sort((a, b) => Number(b.external) - Number(a.external) || byText(a.name, b.name))
         .map(({ id, name, external, status }) => ({

@@ -61,8 +61,9 @@ function addGet(program: Command, runs: Runs): void {
       runs(async (options, context) => (await import('./commands/get-clusters.ts')).getClusters(options, context)),
     );
   for (const { name, description } of cloudLists) {
-    get
-      .command(name)
+    const list = get.command(name);
+    if (name === 'networks') list.option('--external', 'only external networks');
+    list
       .description(description)
       .option('--cloud <name>', 'the cloud of clouds.yaml (default: $OS_CLOUD, or the only one)')
       .option('--region <name>', 'one of the regions of the cloud')

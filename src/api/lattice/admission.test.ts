@@ -145,6 +145,7 @@ describe('a LatticeCluster', () => {
       { [`${openstack}.cpRootVolumeSizeGb`]: undefined },
       'cpRootVolumeType is of a volume: say its size',
     ],
+    ['one port for two things', { 'endpoints.grpcPort': 8443 }, 'endpoints.grpcPort: Invalid value: 8443'],
     ['endpoints and another parentConfig', { parentConfig: { grpcPort: 1 } }, 'remove one of them'],
   ])('is refused with %s', (_, changes, text) => {
     expect(created(defaulted(cluster(changes))).join('\n')).toContain(text);

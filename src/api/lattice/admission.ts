@@ -190,6 +190,10 @@ function validateParent({ endpoints, parentConfig }: LatticeClusterSpec): FieldE
     const problem = 'means the same as spec.parentConfig and says something else; remove one of them';
     errors.push(fieldError.invalid('spec.endpoints', JSON.stringify(endpoints), problem));
   }
+  for (const [path, given] of Object.entries({ 'spec.endpoints': endpoints, 'spec.parentConfig': parentConfig })) {
+    if (given?.grpcPort === undefined || given.grpcPort !== given.bootstrapPort) continue;
+    errors.push(fieldError.invalid(`${path}.grpcPort`, given.grpcPort, 'must not be bootstrapPort'));
+  }
   return errors;
 }
 

@@ -15,6 +15,7 @@ describe('a webhook failure', () => {
       { code: 'ECONNREFUSED', errors: [failure({ code: 'ECONNREFUSED', address: '127.0.0.1', port: 1 })] },
       'dial tcp 127.0.0.1:1: connect: connection refused',
     ],
+    [{ code: 'ECONNREFUSED' }, 'dial tcp: connect: connection refused'],
     [{ code: 'ENOTFOUND', hostname: 'no.such' }, 'dial tcp: lookup no.such: no such host'],
     [
       { code: 'CERT_HAS_EXPIRED' },

@@ -24,8 +24,11 @@ export function webhookFailure(error: unknown): string {
   // All addresses of the name failed.
   const [first] = fault.errors ?? [];
   const { code, address, port, hostname, host, cert } = first ?? fault;
-  const dial = (what: string): string =>
-    `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}: ${what}`;
+  const dial = (what: string): string => {
+    // connections that are made in our own process have no address
+    if (address === undefined) return `dial tcp: ${what}`;
+    return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: ${what}`;
+  };
   switch (code) {
     case 'ECONNREFUSED':
       return dial('connect: connection refused');

@@ -1,6 +1,13 @@
-import { Clusters, OpenStackClusters, OpenStackMachines, OpenStackServers } from '../../api/index.ts';
-import { type ClusterCost, clusterCosts, hoursPerMonth, type Prices } from '../../controllers/index.ts';
-import { asJson, CapstanError, formatJson, formatYaml } from '../../machinery/index.ts';
+import { Clusters, LatticeClusters, OpenStackClusters, OpenStackMachines, OpenStackServers } from '../../api/index.ts';
+import type { Client } from '../../client/index.ts';
+import {
+  type ClusterCost,
+  clusterCosts,
+  hoursPerMonth,
+  managementAnnotation,
+  type Prices,
+} from '../../controllers/index.ts';
+import { asJson, CapstanError, formatJson, formatYaml, ignoreNotFound } from '../../machinery/index.ts';
 import { type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { loadPrices } from '../load-prices.ts';
@@ -51,9 +58,23 @@ export async function cost(options: CostOptions, context: CommandContext, name: 
       },
       prices,
     );
+    const others = await selfManaged(client, context.signal);
+    if (options.allNamespaces && others.length > 0) {
+      context.stderr(
+        `capstan: warning: not counted: ${others.join(', ')}: a cluster that manages itself is counted with its own kubeconfig\n`,
+      );
+    }
     print(costs, { rows: rowsOf(costs, groupOf), prices, options, context });
     return 0;
   });
+}
+
+/** Lists LatticeClusters whose objects are in the cluster itself. */
+async function selfManaged(client: Client, signal: AbortSignal): Promise<string[]> {
+  const { items = [] } = (await client.list(LatticeClusters, { signal }).catch(ignoreNotFound)) ?? {};
+  return items
+    .filter(({ metadata }) => metadata.annotations?.[managementAnnotation] !== undefined)
+    .map(({ metadata }) => `LatticeCluster ${metadata.name}`);
 }
 
 function grouping(by: string): (cost: ClusterCost) => string {

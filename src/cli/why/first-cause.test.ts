@@ -246,6 +246,27 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)?.message).toContain('no-such-image');
   });
 
+  it('is the starting control-plane machine while all conditions wait for each other', () => {
+    const waits = 'Waiting for Cluster control plane to be initialized';
+    const first = machine('red-cp-1', [['NodeHealthy', 'Unknown', 'InspectionFailed', waits]], controlPlane);
+    const started = Object.assign(first, { status: { initialization: { infrastructureProvisioned: true } } });
+    const found: ClusterObjects = {
+      cluster: cluster([['ControlPlaneInitialized', 'False', 'NotInitialized', 'Control plane not yet initialized']]),
+      objects: [
+        started,
+        machine('red-md-0', [
+          [
+            'Ready',
+            'False',
+            'NotReady',
+            `* DataSecretAvailable: ${waits}\n* CertificatesAvailable: Condition not yet reported`,
+          ],
+        ]),
+      ],
+    };
+    expect(causeOfCluster(found)).toMatchObject({ object: 'Machine/red-cp-1', reason: 'WaitingForNode' });
+  });
+
   it('is undefined for a healthy cluster', () => {
     expect(causeOfCluster({ cluster: cluster([['Available', 'True', 'Available']]), objects: [] })).toBeUndefined();
   });

@@ -57,7 +57,7 @@ const held = /^WaitingFor(?:PreDrain|PreTerminate)Hook$/;
 const blocked = /is blocked because/;
 /** Waits for another object, which is checked first. */
 const waiting =
-  /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for /;
+  /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for |: Condition not yet reported$/;
 
 /** Returns why a cluster is blocked; undefined if it is not. */
 export function causeOfCluster(found: ClusterObjects): Cause | undefined {
@@ -77,7 +77,25 @@ export function causeOfCluster(found: ClusterObjects): Cause | undefined {
     ...found.objects.filter(({ kind }) => kind === 'ClusterAddon').flatMap(ofObject),
     ...ofObject(cluster),
   ];
-  return firstOf(order);
+  const best = bestOf(order);
+  return (best && isWaiting(best) ? causeOfBoot(found) : undefined) ?? (best && causeOf(best));
+}
+
+/** Names the first control-plane machine while it starts: all conditions wait for each other then. */
+function causeOfBoot(found: ClusterObjects): Cause | undefined {
+  const booting = machinesOf(found, { controlPlane: true }).find(
+    (machine) =>
+      at(machine, 'status', 'initialization', 'infrastructureProvisioned') === true &&
+      at(machine, 'status', 'nodeRef') === undefined &&
+      machine.metadata.deletionTimestamp === undefined,
+  );
+  if (!booting || at(found.cluster, 'status', 'initialization', 'controlPlaneInitialized') === true) return undefined;
+  return {
+    object: nameOf(booting),
+    reason: 'WaitingForNode',
+    message: 'its server runs, and has not become a Node yet',
+    next: 'wait: machines take some minutes; five minutes after the start the console of the server is read, and says what is wrong',
+  };
 }
 
 /** Returns why a machine is blocked. */
@@ -87,7 +105,7 @@ export function causeOfMachine(found: ClusterObjects, name: string): Cause | und
   return causeOfPause(found.cluster) ?? firstOf(ofMachine(found, machine));
 }
 
-/** Why one object is not as it should be, whatever others say; conditions that hold nothing up are left out. */
+/** Returns why one object is blocked; conditions in `harmless` are ignored. */
 export function causeOfObject(object: AnyObject, harmless: readonly string[]): Cause | undefined {
   return firstOf(ofObject(object).filter(({ condition }) => !harmless.includes(condition.type)));
 }
@@ -97,21 +115,29 @@ interface Candidate {
   readonly condition: ConditionView;
 }
 
+// A lost connection follows from the loss of its machines.
+const isSummary = ({ condition }: Candidate): boolean =>
+  summaries.has(condition.type) || condition.reason === 'ConnectionDown';
+const isWaiting = ({ condition }: Candidate): boolean =>
+  isWaitingText(condition.message ?? '') && !held.test(condition.reason ?? '');
+const says = ({ condition }: Candidate): boolean => (condition.message ?? '') !== '';
+
 /** Prefers candidates that do not only wait for others, then those that do not only summarize. */
-function firstOf(candidates: readonly Candidate[]): Cause | undefined {
-  // A lost connection follows from the loss of its machines.
-  const isSummary = ({ condition }: Candidate): boolean =>
-    summaries.has(condition.type) || condition.reason === 'ConnectionDown';
-  const isWaiting = ({ condition }: Candidate): boolean =>
-    isWaitingText(condition.message ?? '') && !held.test(condition.reason ?? '');
-  const says = ({ condition }: Candidate): boolean => (condition.message ?? '') !== '';
-  const best =
+function bestOf(candidates: readonly Candidate[]): Candidate | undefined {
+  return (
     candidates.find((one) => !isSummary(one) && !isWaiting(one)) ??
     candidates.find((one) => isSummary(one) && !isWaiting(one) && says(one)) ??
     candidates.find((one) => !isSummary(one) && says(one) && !/ waits for /.test(one.condition.message ?? '')) ??
-    candidates[0];
-  if (!best) return undefined;
-  const { object, condition } = best;
+    candidates[0]
+  );
+}
+
+function firstOf(candidates: readonly Candidate[]): Cause | undefined {
+  const best = bestOf(candidates);
+  return best && causeOf(best);
+}
+
+function causeOf({ object, condition }: Candidate): Cause {
   const message = lines(condition.message ?? '').join('; ');
   const reason = condition.reason ?? condition.type;
   return {

@@ -123,6 +123,12 @@ describe('choice of a cloud', () => {
     const { message } = await problemOf((await loadClouds(places())).cloud());
     expect(message).toMatch(/no cloud is configured; write a clouds\.yaml/);
   });
+
+  it('names a missing file of OS_CLIENT_CONFIG_FILE in errors, and only there', async () => {
+    const clouds = await loadClouds(places({ OS_CLIENT_CONFIG_FILE: '~/typo.yaml' }));
+    expect(clouds.warnings).toEqual([]);
+    expect((await problemOf(clouds.cloud('a'))).message).toMatch(/typo\.yaml of OS_CLIENT_CONFIG_FILE does not exist/);
+  });
 });
 
 describe('the OS_* variables', () => {

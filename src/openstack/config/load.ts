@@ -5,7 +5,7 @@ import { canonicalSettings } from './canonical.ts';
 import type { CloudConfig } from './cloud-config.ts';
 import { cloudFromEnvironment } from './environment.ts';
 import { CloudConfigError } from './errors.ts';
-import { type ConfigPlaces, candidateFiles, parseConfig, readFirst } from './files.ts';
+import { type ConfigPlaces, candidateFiles, type FoundConfig, parseConfig, readFirst } from './files.ts';
 import { mergeDeep, mergeWithAuth, settingText } from './merge.ts';
 import { profileSettings, publicCloud } from './public-clouds.ts';
 import { knownRegions } from './regions.ts';
@@ -41,6 +41,7 @@ export async function loadClouds(places: ConfigPlaces): Promise<Clouds> {
   const source = main.file?.path ?? secure.file?.path;
   const clouds = cloudsIn(merged, source ?? 'clouds.yaml');
   const skipped = [...main.skipped, ...secure.skipped];
+  const unusable = [...absentFile(places, main), ...skipped];
 
   const environmentName = env['OS_CLOUD_NAME'] || 'envvars';
   const fromEnvironment = cloudFromEnvironment(env);
@@ -63,16 +64,16 @@ export async function loadClouds(places: ConfigPlaces): Promise<Clouds> {
     warnings: [...skipped.map((text) => `skipped: ${text}`), ...main.warnings, ...secure.warnings],
     entry(name) {
       const own = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
-      if (own === undefined) throw unknownCloud(name, Object.keys(clouds), source, skipped);
+      if (own === undefined) throw unknownCloud(name, Object.keys(clouds), source, unusable);
       return mapping(own, source ?? 'clouds.yaml', name);
     },
     async cloud(given, choice = {}) {
       const name = given || defaultName;
-      if (name === undefined) throw noDefault(names, source, skipped);
+      if (name === undefined) throw noDefault(names, source, unusable);
       const isEnvironment = fromEnvironment !== undefined && name === environmentName;
       const own = isEnvironment ? fromEnvironment : Object.hasOwn(clouds, name) ? clouds[name] : undefined;
       const file = isEnvironment ? 'the environment' : (source ?? 'clouds.yaml');
-      if (own === undefined) throw unknownCloud(name, names, source, skipped);
+      if (own === undefined) throw unknownCloud(name, names, source, unusable);
       // OS_REGION_NAME applies together with OS_CLOUD, as in the openstack command.
       const region = choice.region ?? (given === undefined && !isEnvironment ? env['OS_REGION_NAME'] : undefined);
       const vendor = await readFirst(candidateFiles('clouds-public', places));
@@ -289,6 +290,14 @@ function unknownCloud(
     problem: `cloud "${name}" was not found${skippedText(skipped)}`,
     cure: `use one of: ${names.join(', ')}`,
   });
+}
+
+/** openstacksdk silently ignores a missing file; an error should name it. */
+function absentFile(places: ConfigPlaces, { file, skipped }: FoundConfig): string[] {
+  if (!places.env['OS_CLIENT_CONFIG_FILE']) return [];
+  const [named = ''] = candidateFiles('clouds', places);
+  const isKnown = file?.path === named || skipped.some((text) => text.startsWith(named));
+  return isKnown ? [] : [`${named} of OS_CLIENT_CONFIG_FILE does not exist`];
 }
 
 function noDefault(names: readonly string[], file: string | undefined, skipped: readonly string[]): CloudConfigError {

@@ -176,6 +176,12 @@ describe('capstan generate cluster', () => {
     );
   });
 
+  it('lists external networks alone', async () => {
+    const args = ['get', 'networks', '--cloud', 'openstack', '-o', 'name'];
+    expect((await capstan([...args, '--external'], { env })).stdout).toBe('public\n');
+    expect((await capstan(args, { env })).stdout.split('\n').length).toBeGreaterThan(2);
+  });
+
   it.each(['k0smotron', 'kamaji', 'hosted', 'stack', 'lattice', 'without-lb'])(
     'lists the variables of %s',
     async (flavor) => {

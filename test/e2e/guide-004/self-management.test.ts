@@ -89,6 +89,8 @@ describe.skipIf(missing !== undefined).each(cases)(
       const outcome = await capstan(['audit', ...args], { env });
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(JSON.parse(outcome.stdout)).toMatchObject({ clouds: [{ orphans: [], missing: [] }] });
+      const costs = await capstan(['cost', '-A', '--kubeconfig', bench.capstan.kubeconfig]);
+      expect(costs.stderr).toContain(`not counted: LatticeCluster ${name}:`);
     });
 
     const connected = async (): Promise<{ status: string; reason: string; message: string } | undefined> =>

@@ -132,6 +132,25 @@ describe('the credentials of an OpenStackCluster', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
+  it('are missed as soon as they are deleted, and used again as soon as they are back', async () => {
+    const secret = {
+      ...(await world.get(Secrets, credentialsName)),
+      metadata: { name: 'gone', namespace: world.namespace },
+    };
+    await world.client.create(Secrets, secret, by);
+    const name = await create({ ...managed, identityRef: { name: 'gone', cloudName: 'openstack' } });
+    await provisioned(name);
+    const isAuthenticated = async (): Promise<string | undefined> =>
+      conditionOf(await find(name), 'OpenStackAuthenticationSucceeded')?.status;
+    await world.pass(600_000);
+    await world.client.delete(Secrets, key('gone'));
+    await world.until(async () => (await isAuthenticated()) === 'False', 2_000);
+    expect(await refused(name)).toContain('does not exist');
+    await world.client.create(Secrets, secret, by);
+    await world.until(async () => (await isAuthenticated()) === 'True', 2_000);
+    await remove(name);
+  });
+
   it('that never worked neither block deletion nor correction', async () => {
     const wrong = { name: credentialsName, cloudName: 'openstack', region: 'Nowhere' };
     const [first, second] = [

@@ -155,6 +155,7 @@ export function createCredentials(options: {
           onUpdate: (secret, old) => {
             if (isOther({ type: 'update', object: secret, old })) ofSecret(secret);
           },
+          onDelete: ofSecret,
         }),
         identities.addHandler({
           onAdd: (identity, initial) => {
