@@ -31,7 +31,7 @@ function storeProblems({ dataStore, images, layout, k0s }: PlaneSpec): SpecProbl
       });
     }
     if (images.etcd === undefined || images.etcd === '') {
-      problems.push({ reason: 'ImageMissing', message: 'an etcd of its own needs an image' });
+      problems.push({ reason: 'ImageMissing', message: 'etcd needs an image' });
     }
   }
   if ((layout === 'k0s') !== (k0s !== undefined)) throw new TypeError('the k0s layout and its settings come together');

@@ -58,7 +58,7 @@ export const kubeadmControlPlaneKind: Kind<KubeadmControlPlane> = defineKind<Kub
   kind: 'KubeadmControlPlane',
   plural: 'kubeadmcontrolplanes',
   shortNames: ['kcp'],
-  description: 'A control plane on machines of its own, made with kubeadm.',
+  description: 'A control plane on its own machines, created with kubeadm.',
   labels,
   strategy: kubeadmControlPlaneStrategy,
   hub: {

@@ -121,7 +121,7 @@ describe('a LatticeCluster', () => {
     ['no network', { [`${openstack}.externalNetworkId`]: undefined }, 'externalNetworkId: Required value'],
     ['two networks', { [`${openstack}.externalNetwork`]: 'other' }, 'remove one of them'],
     ['two providers', { 'provider.config.aws': {} }, 'must have exactly one provider'],
-    ['no provider', { [openstack]: undefined }, 'say where the machines are'],
+    ['no provider', { [openstack]: undefined }, 'name a provider'],
     ['another version', { 'provider.kubernetes.version': '2.0.0' }, 'must start with 1. or v1.'],
     ['a version without a patch', { 'provider.kubernetes.version': '1.32' }, 'such as 1.32.0'],
     ['a bad id of a pool', { 'nodes.workerPools.1st': { replicas: 1 } }, 'start with a letter'],

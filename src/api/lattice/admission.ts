@@ -65,7 +65,7 @@ function validateCluster({ metadata: { name = '' }, spec }: LatticeCluster): Fie
   }
   const given = givenProviders(spec);
   const errors = [...validateKubernetes(spec), ...validateNodes(spec, name), ...validateParent(spec)];
-  if (given.length === 0) errors.push(fieldError.required(config, 'say where the machines are, such as openstack'));
+  if (given.length === 0) errors.push(fieldError.required(config, 'name a provider, such as openstack'));
   if (given.length > 1) {
     errors.push(fieldError.invalid(config, given.join(', '), 'must have exactly one provider; remove the others'));
   }

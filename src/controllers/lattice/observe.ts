@@ -79,7 +79,7 @@ function infrastructure(cluster: Cluster | undefined): Verdict {
   return {
     status: 'False',
     reason: said?.reason ?? 'NotReady',
-    message: `infrastructure: ${said?.message || 'network and load balancer are not there yet'}`,
+    message: `infrastructure: ${said?.message || 'network and load balancer do not exist yet'}`,
   };
 }
 

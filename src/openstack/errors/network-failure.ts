@@ -103,7 +103,7 @@ const diagnoses: readonly Diagnosis[] = [
     codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED|HPE_.*|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
     kind: 'network',
     says: 'closed the connection before it answered',
-    cure: 'try again; look at gateways in between if it goes on',
+    cure: 'try again; if it continues, check gateways in between',
     notSent: false,
   },
 ];

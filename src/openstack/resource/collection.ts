@@ -147,6 +147,6 @@ export function onlyOne<T extends { readonly id: string }>(
       .slice(0, 5)
       .map(({ id }) => id)
       .join(', ')}${found.length > 5 ? ', …' : ''})`,
-    cure: 'name it by its id, or give it a name of its own',
+    cure: 'use its id, or give it a unique name',
   });
 }

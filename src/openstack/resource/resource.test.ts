@@ -87,7 +87,7 @@ describe('finding by name', () => {
     const error = await failureOf(networks.find('two'));
     expect(error.kind).toBe('ambiguous');
     expect(error.message).toBe(
-      'network: there are 2 networks named "two" (a, b); name it by its id, or give it a name of its own',
+      'network: there are 2 networks named "two" (a, b); use its id, or give it a unique name',
     );
   });
 });

@@ -21,7 +21,7 @@ export const rke2ControlPlaneKind: Kind<RKE2ControlPlane> = defineKind<RKE2Contr
   group: controlPlaneGroup,
   kind: 'RKE2ControlPlane',
   plural: 'rke2controlplanes',
-  description: 'A control plane on machines of its own, made with rke2.',
+  description: 'A control plane on its own machines, created with RKE2.',
   labels,
   strategy: rke2ControlPlaneStrategy,
   hub: {

@@ -61,7 +61,7 @@ async function update(access: DataSecretAccess, existing: Secret, wanted: Secret
   if (other && (other.kind !== resource.kind || other.name !== config.metadata.name)) {
     const { name = '' } = existing.metadata;
     throw new BootstrapInputError(
-      `Secret ${name} belongs to ${other.kind} ${other.name}; delete it, or give the machine another name`,
+      `Secret ${name} belongs to ${other.kind} ${other.name}; delete it, or rename the machine`,
       { mayHeal: true },
     );
   }

@@ -70,7 +70,7 @@ async function tokenOf(
   if (value !== undefined) return Buffer.from(value, 'base64').toString('utf8').trim();
   return {
     reason: 'AuditTokenMissing',
-    message: `Secret ${namespace}/${secretName} with the key ${tokenKey} is not there; the audit log is sent with the token in it`,
+    message: `Secret ${namespace}/${secretName} with the key ${tokenKey} does not exist; the audit log is sent with the token in it`,
   };
 }
 

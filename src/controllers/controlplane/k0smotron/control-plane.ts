@@ -21,7 +21,7 @@ export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: C
   }
   if (live && isDeleting(live)) {
     const progress = conditionOf(live, 'Deleting')?.message ?? '';
-    const message = `the plane is being deleted and is made anew when it is gone. ${progress}`.trim();
+    const message = `the control plane is being deleted and is created again when it is gone. ${progress}`.trim();
     return refuseControlPlane(draft, 'PlaneDeleting', message, now);
   }
   const plane = await ensurePlane(scope, childPlane(original, cluster), live);

@@ -196,7 +196,7 @@ describe('a KamajiControlPlane that does not become available', () => {
       return tenant && conditionOf(tenant, 'BackupSucceeded');
     };
     await world.until(async () => (await backup())?.reason === 'BackupRefused');
-    expect((await backup())?.message).toContain('back up the store its data is in');
+    expect((await backup())?.message).toContain('back up the store with its data');
     await untilAvailable(world);
   });
 

@@ -126,6 +126,6 @@ const conflict = (who: string, theirs: Endpoint, ours: Endpoint): EndpointOutcom
   verdict: {
     status: 'False',
     reason: 'EndpointConflict',
-    message: `${who} says that the API is at ${endpointUrl(theirs)}, the hosted control plane answers at ${endpointUrl(ours)}; an endpoint cannot be changed: make the cluster anew without a load balancer and floating IP for its API (spec.apiServer.enableFloatingIP: false)`,
+    message: `${who} says that the API is at ${endpointUrl(theirs)}, the hosted control plane answers at ${endpointUrl(ours)}; an endpoint cannot be changed: create the cluster again without a load balancer and floating IP for its API (spec.apiServer.enableFloatingIP: false)`,
   },
 });

@@ -118,7 +118,7 @@ const groupName = /^k8s-cluster-(.+)-secgroup-(?:controlplane|worker|bastion)$/;
 function upstreamRemark({ name, description }: CloudResource, bases: ReadonlySet<string>): string | undefined {
   const base = upstreamName.exec(name)?.[1] ?? groupName.exec(name)?.[1] ?? upstreamText.exec(description)?.[1];
   if (base === undefined || bases.has(base)) return undefined;
-  return `of a cluster ${base} of cluster-api-provider-openstack, which is not here`;
+  return `of a cluster ${base} of cluster-api-provider-openstack, which does not exist here`;
 }
 
 const serviceBalancer = /^kube_service_(.+?)_/;
@@ -129,7 +129,7 @@ const volumeCluster = 'cinder.csi.openstack.org/cluster';
 function workloadRemark(one: CloudResource, clusters: ReadonlySet<string>): string | undefined {
   const cluster = workloadOf(one);
   if (cluster === undefined || clusters.has(cluster) || cluster === 'kubernetes') return undefined;
-  return `of a ${one.type === 'volume' ? 'volume claim' : 'Service'} in a cluster ${cluster}, which is not here`;
+  return `of a ${one.type === 'volume' ? 'volume claim' : 'Service'} in a cluster ${cluster}, which does not exist here`;
 }
 
 function workloadOf({ type, name, description, metadata }: CloudResource): string | undefined {

@@ -190,7 +190,7 @@ async function noteAddresses(scope: ClusterScope, server: OpenStackServer): Prom
   // the load balancer's allowed CIDRs contain the bastion's addresses
   const isListed = (spec.apiServer?.managedLoadBalancer?.allowedCIDRs ?? []).length > 0;
   return isListed && !deepEqual(before, [bastion.ip, bastion.floatingIP])
-    ? { ms: 1_000, reason, message: `the load balancer has yet to let bastion ${bastion.name} in` }
+    ? { ms: 1_000, reason, message: `waiting for the load balancer to allow bastion ${bastion.name}` }
     : undefined;
 }
 

@@ -41,7 +41,7 @@ export async function reconcileEndpoint(scope: ClusterScope): Promise<Wait | und
     return {
       ms: 600_000,
       reason: 'WaitingForControlPlaneEndpoint',
-      message: `waiting for ${hosted.kind} ${hosted.name} to say where its API is reached`,
+      message: `waiting for the API address of ${hosted.kind} ${hosted.name}`,
     };
   }
   return {

@@ -27,7 +27,7 @@ export async function reconcileLoadBalancer(scope: ClusterScope): Promise<{ wait
   const network = await attempt(`the network of load balancer ${name} could not be found`, reason, () =>
     balancerNetwork(scope),
   );
-  const balancer = await attempt(`load balancer ${name} could not be made`, reason, () =>
+  const balancer = await attempt(`load balancer ${name} could not be created`, reason, () =>
     ensureBalancer(scope, name, network),
   ).catch((error: unknown) => {
     throw explainMissingOctavia(error);
@@ -48,7 +48,7 @@ export async function reconcileLoadBalancer(scope: ClusterScope): Promise<{ wait
   );
   if (cidrs === undefined || cidrs.length === 0) delete status.allowedCIDRs;
   else status.allowedCIDRs = cidrs;
-  const busy = await attempt(`parts of load balancer ${name} could not be made`, reason, () =>
+  const busy = await attempt(`parts of load balancer ${name} could not be created`, reason, () =>
     reconcileParts(scope, balancer, cidrs),
   );
   if (busy) return { wait: { ms: busyMs / 2, reason: 'WaitingForLoadBalancer', message: busy } };
@@ -216,7 +216,7 @@ async function replaceBroken(scope: ClusterScope, balancer: LoadBalancer): Promi
   if (draft.status?.initialization?.provisioned === true) {
     throw new CloudFault(
       reason,
-      `load balancer ${balancer.name} (${balancer.id}) is in ERROR; ask the operator of the cloud to fail it over, or delete it to have it made anew`,
+      `load balancer ${balancer.name} (${balancer.id}) is in ERROR; ask the operator of the cloud to fail it over, or delete it; it is then created again`,
     );
   }
   const now = context.clock.now();

@@ -37,7 +37,7 @@ async function managedNetwork(scope: ClusterScope): Promise<NetworkWithSubnets> 
   const { networks } = scope.access.openstack.network;
   const name = networkName(scope.base);
   const recorded = scope.draft.status?.network?.id;
-  let network = await attempt(`network ${name} could not be made`, 'NetworkCreateFailed', async () => {
+  let network = await attempt(`network ${name} could not be created`, 'NetworkCreateFailed', async () => {
     const known = recorded === undefined ? undefined : await look(scope, 'network', recorded);
     return known ?? (await findOwnNetwork(scope)) ?? (await createNetwork(scope));
   });
@@ -49,7 +49,7 @@ async function managedNetwork(scope: ClusterScope): Promise<NetworkWithSubnets> 
   const subnets: Subnet[] = [];
   for (const [index, desired] of (scope.draft.spec.managedSubnets ?? []).entries()) {
     subnets.push(
-      await attempt(`subnet ${desired.cidr} of network ${name} could not be made`, 'SubnetCreateFailed', () =>
+      await attempt(`subnet ${desired.cidr} of network ${name} could not be created`, 'SubnetCreateFailed', () =>
         ensureSubnet(scope, network, known, desired, index),
       ),
     );

@@ -61,7 +61,7 @@ async function ownRouter(scope: ClusterScope): Promise<Router> {
   const { openstack, view } = scope.access;
   const name = networkName(scope.base);
   const recorded = scope.draft.status?.router?.id;
-  let router = await attempt(`router ${name} could not be made`, reason, async () => {
+  let router = await attempt(`router ${name} could not be created`, reason, async () => {
     const known = recorded === undefined ? undefined : await look(scope, 'router', recorded);
     return known ?? (await findOwnRouter(scope)) ?? (await createRouter(scope));
   });

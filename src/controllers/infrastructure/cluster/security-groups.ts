@@ -68,7 +68,7 @@ async function ensureGroups(scope: ClusterScope, roles: readonly GroupRole[]): P
     for (const role of roles) {
       if (groups.has(role)) continue;
       const name = securityGroupName(scope.base, role);
-      const group = await attempt(`security group ${name} could not be made`, reason, async () => {
+      const group = await attempt(`security group ${name} could not be created`, reason, async () => {
         return oldest(found.filter((candidate) => candidate.name === name)) ?? (await createGroup(scope, role));
       });
       follow(scope, 'securityGroup', group.id);

@@ -182,7 +182,7 @@ describe('a cloud with limits', () => {
     await createOpenStackCluster(world, 'c1', managed);
     await until((cluster) => conditionOf(cluster, 'RouterReady')?.status === 'False');
     expect(conditionOf(await get(), 'RouterReady')?.message).toMatch(
-      /router k8s-clusterapi-cluster-.* could not be made: network: Quota exceeded for resources.*router.*ask the operator of the cloud for more quota/,
+      /router k8s-clusterapi-cluster-.* could not be created: network: Quota exceeded for resources.*router.*ask the operator of the cloud for more quota/,
     );
     world.cloud.operator.setQuota('network', projectId, { router: 5 });
     await until(isProvisioned);

@@ -17,9 +17,9 @@ const failure = (kind: OpenStackErrorKind, more: object = {}): OpenStackError =>
 
 describe('a cloud fault', () => {
   it('has a stable message with the action, the words of the cloud and the cure', () => {
-    const first = cloudFaultOf(failure('conflict'), 'port p could not be made', 'PortCreateFailed');
-    const second = cloudFaultOf(failure('conflict', { requestId: 'req-2' }), 'port p could not be made');
-    expect(first.message).toBe('port p could not be made: network: No more addresses; free some');
+    const first = cloudFaultOf(failure('conflict'), 'port p could not be created', 'PortCreateFailed');
+    const second = cloudFaultOf(failure('conflict', { requestId: 'req-2' }), 'port p could not be created');
+    expect(first.message).toBe('port p could not be created: network: No more addresses; free some');
     expect(first.reason).toBe('PortCreateFailed');
     expect(second.message).toBe(first.message);
   });

@@ -44,7 +44,7 @@ export async function managedServerGroup(scope: WholeScope): Promise<string | un
 
 async function ensureGroup(scope: WholeScope, name: string, policy: ServerGroupPolicy): Promise<string> {
   const { openstack } = await scope.cloud();
-  return await attempt(`Server group ${name} cannot be made`, dependencyFailedReason, async () => {
+  return await attempt(`Server group ${name} cannot be created`, dependencyFailedReason, async () => {
     const [found] = await findGroups(scope, name);
     return (found ?? (await openstack.compute.serverGroups.create({ name, policy }))).id;
   });

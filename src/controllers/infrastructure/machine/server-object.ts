@@ -109,7 +109,7 @@ function assertOurs({ machine }: WholeScope, server: OpenStackServer): void {
   const owner = ownerOf(server, OpenStackMachines);
   if (owner?.name === machine.metadata.name) return;
   throw new UnusableInput(
-    `OpenStackServer ${server.metadata.name} exists already and belongs to somebody else; delete it, or give the machine another name`,
+    `OpenStackServer ${server.metadata.name} exists already and belongs to somebody else; delete it, or rename the machine`,
     { reason: invalidMachineSpecReason },
   );
 }

@@ -43,7 +43,7 @@ export async function removeFailedBuild(scope: ServerScope, seen: Server): Promi
     instanceReadyCondition,
     notReady(
       instanceBuildFailedReason,
-      `Server ${name} (${seen.id}) could not be built${words === '' ? '' : `: ${words}`}; it is built anew, and that until it works`,
+      `Server ${name} (${seen.id}) could not be built${words === '' ? '' : `: ${words}`}; it is built again until it works`,
     ),
   );
   updateStatus(server, { ready: false, instanceState: seen.status });

@@ -172,7 +172,7 @@ describe('an OpenStackServer with a fault', () => {
     await createServer(world, 's1');
     await world.until(async () => (await status('s1'))?.instanceState === 'ERROR');
     expect(await instanceReady(world, 's1')).toMatch(
-      /^False InstanceBuildFailed: .*No valid host was found; it is built anew/,
+      /^False InstanceBuildFailed: .*No valid host was found; it is built again/,
     );
     await deleteServer(world, 's1');
     expect(await leftBehind(world)).toEqual([]);

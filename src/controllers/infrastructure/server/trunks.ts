@@ -15,7 +15,7 @@ export async function ensureTrunk(
   const { trunks } = scope.cloud.openstack.network;
   const { signal } = scope.context;
   const { name, description, tags = [] } = wanted;
-  await attempt(`Trunk ${name} cannot be made`, portCreateFailedReason, async () => {
+  await attempt(`Trunk ${name} cannot be created`, portCreateFailedReason, async () => {
     const trunk =
       (isFirst ? undefined : await trunkOf(scope, port.id)) ??
       (await trunks.create({ portId: port.id, name, description }, { signal }));

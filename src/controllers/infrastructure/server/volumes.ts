@@ -115,7 +115,7 @@ async function replaceBroken(scope: ServerScope, volume: Volume, device: string)
   );
   throw new CloudFault(
     instanceCreateFailedReason,
-    `Volume ${volume.name} (${volume.id}) could not be made: cinder put it in state ${volume.status}; another one will be tried, ask the operator of the cloud if this repeats`,
+    `Volume ${volume.name} (${volume.id}) could not be created: cinder put it in state ${volume.status}; another one will be tried, ask the operator of the cloud if this repeats`,
     { retryMs: retryBrokenMs },
   );
 }

@@ -86,7 +86,7 @@ async function imageFact(
   const usable = found.filter((image) => image.name === name && image.status === 'active');
   const [only, ...more] = usable;
   if (only && more.length === 0) return imageKindOf(only, settings.version);
-  if (only) return { problem: `there are ${usable.length} images "${name}"; give the one you mean a name of its own` };
+  if (only) return { problem: `there are ${usable.length} images "${name}"; give the one you mean a unique name` };
   return { problem: `there is no active image "${name}"; upload it, or name another one as imageName` };
 }
 

@@ -310,7 +310,7 @@ class Conversation {
         return await this.#heartbeat(stream);
       case 'POST /refused': {
         const reason = shownText(objectOf(await readMessage(stream))['reason']) ?? 'the parent does not say why';
-        this.#options.agent.onRefused(`the parent does not let this cluster in: ${reason}`);
+        this.#options.agent.onRefused(`the parent refuses this cluster: ${reason}`);
         return reply(stream, 200, {});
       }
       default:

@@ -181,7 +181,7 @@ async function pauseSource(options: MoveOptions, record: MoveRecord): Promise<vo
         ? `${titleOf(blocking.object)} carries ${blockMoveAnnotation}`
         : `the controller of ${working ? titleOf(working.object) : namespace} has not seen that it is paused`;
       throw new MoveWaitsError('CAP_MOVE', `${what} after ${patienceMs / 1000} seconds`, {
-        hint: 'run the move again to go on, or with --cancel to call it off',
+        hint: 'run the move again to continue, or with --cancel to cancel it',
       });
     }
     await sleep(clock, pollMs, signal);

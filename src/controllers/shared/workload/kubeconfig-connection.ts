@@ -9,7 +9,7 @@ import { CapstanError, trimTrailing } from '../../../machinery/index.ts';
 
 function refuse(what: string): CapstanError {
   return new CapstanError('CAP_WORKLOAD_KUBECONFIG', `the kubeconfig of the workload cluster cannot be used: ${what}`, {
-    hint: 'correct the kubeconfig Secret, or delete it so that it is made anew',
+    hint: 'correct the kubeconfig Secret, or delete it; it is then created again',
   });
 }
 

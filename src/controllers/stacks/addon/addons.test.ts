@@ -203,7 +203,7 @@ describe('ClusterAddons', () => {
       ),
     });
     await clusterOf('two', `${family}-v5`, { [stageTimeoutAnnotation]: '1m' });
-    await untilSaid('two', 'EvaluatedCEL', 'stage a waits: ConfigMap kube-system/gate is not there');
+    await untilSaid('two', 'EvaluatedCEL', 'stage a waits: ConfigMap kube-system/gate does not exist');
     expect((await addon('two'))?.status?.stages).toEqual([
       { name: 'a', action: 'apply', phase: 'waitingForPostCondition' },
       { name: 'b', action: 'apply', phase: 'Pending' },

@@ -88,7 +88,7 @@ async function beforeUpgrade(
   const wanted = cluster.spec.topology?.classRef.name ?? '';
   const isSkipped = cluster.metadata.annotations?.[skipGateAnnotation] !== undefined;
   const addon = addonOf(cache, cluster);
-  if (addon === undefined) return isSkipped ? { status: 'go-on' } : waits('its ClusterAddon is not there yet');
+  if (addon === undefined) return isSkipped ? { status: 'go-on' } : waits('its ClusterAddon does not exist yet');
   if (addon.spec.clusterStack === wanted && !addon.spec.hook) return { status: 'go-on' };
   if (!addon.spec.hook) {
     await ask(client, addon, addon.spec.clusterStack ? 'BeforeClusterUpgrade' : 'AfterControlPlaneInitialized', signal);

@@ -32,7 +32,7 @@ export async function askCondition(target: ObjectTarget, condition: StageConditi
       const resource = await kinds.resourceOf({ apiVersion, kind }, signal);
       const place = resource.namespaced ? { namespace: namespace ?? 'default', name } : { name };
       const live = await client.get(resource, place, { signal }).catch(ignoreNotFound);
-      if (live === undefined) return { holds: false, why: `${called} is not there`, isBroken: false };
+      if (live === undefined) return { holds: false, why: `${called} does not exist`, isBroken: false };
       values[key] = untypedToCel(asJson(live));
     } catch (error) {
       if (!(error instanceof UnservedKindError)) throw error;

@@ -7,7 +7,7 @@ const patienceMs = 5_000;
 export class SourcePendingError extends CapstanError {
   constructor(what: string) {
     super('CAP_STACK_SOURCE', `${what} is still being fetched`, {
-      hint: 'it goes on by itself; when it never ends, check the source and the network on the way to it',
+      hint: 'it continues in the background; if it never ends, check the source and the network',
     });
     this.name = 'SourcePendingError';
   }

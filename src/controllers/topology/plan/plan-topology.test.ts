@@ -101,7 +101,7 @@ describe('the plan of an edit', () => {
     const jump = edit(cluster, ({ spec }) => {
       spec.topology!.version = 'v1.36.0';
     });
-    await expect(planOf(jump)).rejects.toThrow('one minor at a time');
+    await expect(planOf(jump)).rejects.toThrow('one minor version at a time');
   });
 
   test('of workers shows what is created and deleted', async () => {

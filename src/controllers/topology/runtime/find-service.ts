@@ -23,6 +23,6 @@ export function serviceFinder(client: Client): FindService {
       const host = endpoint?.addresses?.[0];
       if (host !== undefined && target !== undefined) return { host, port: target };
     }
-    throw new Error(`nobody is ready behind Service ${namespace}/${name}`);
+    throw new Error(`Service ${namespace}/${name} has no ready endpoints`);
   };
 }

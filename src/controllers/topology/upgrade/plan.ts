@@ -40,7 +40,7 @@ export function oneMinorSteps({ desired, controlPlane }: UpgradeQuestion): strin
   const from = read(controlPlane, 'version of the control plane');
   if (to.major !== from.major || to.minor > from.minor + 1) {
     throw new UpgradePlanError(
-      `there is no way from ${controlPlane} to ${desired}: upgrades go one minor at a time, unless the ClusterClass lists ` +
+      `there is no upgrade path from ${controlPlane} to ${desired}: upgrades go one minor version at a time, unless the ClusterClass lists ` +
         'spec.kubernetesVersions',
     );
   }

@@ -32,7 +32,7 @@ export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: C
     return refuseControlPlane(
       draft,
       'TenantControlPlaneDeleting',
-      'the TenantControlPlane is being deleted and is made anew when it is gone',
+      'the TenantControlPlane is being deleted and is created again when it is gone',
       now,
     );
   }

@@ -53,7 +53,8 @@ export async function kubeconfigSpec(
   const certificate = secretText(authority, ca?.certificate[0] ?? '');
   const privateKey = secretText(authority, ca?.privateKey[0] ?? '');
   if (!endpoint) return { problem: `Secret ${admin?.name} has no kubeconfig under ${key} yet` };
-  if (certificate === undefined || privateKey === undefined) return { problem: `Secret ${ca?.name} is not there yet` };
+  if (certificate === undefined || privateKey === undefined)
+    return { problem: `Secret ${ca?.name} does not exist yet` };
   const content = { user, groups, ...endpoint, cluster };
   const checksum = createHash('sha256')
     .update(JSON.stringify([content, certificate]))

@@ -14,7 +14,7 @@ export class AuthorityLostError extends PlaneCredentialError {
   constructor(secret: ObjectKey, cure: string) {
     super(
       secret,
-      'with the certificate authority is gone, and there is no copy of it: what runs goes on, but nothing new can be signed, and Pods that start anew wait for it',
+      'with the certificate authority is gone, and there is no copy of it: running programs continue, but nothing new can be signed, and new Pods wait for it',
       cure,
     );
     this.name = 'AuthorityLostError';

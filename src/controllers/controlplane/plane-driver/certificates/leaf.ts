@@ -50,7 +50,7 @@ export async function makeLeaf(
     const name = typeof planned.signer === 'string' ? planned.signer : planned.signer.secretName;
     throw new PlaneCredentialError(
       { namespace, name: planned.place.name },
-      `cannot be made: the key of ${name} is not here`,
+      `cannot be created: the key of ${name} is missing`,
       'bring the certificate too, or the key',
     );
   }

@@ -20,7 +20,7 @@ export function verdictOf(seen: {
 }): Verdict {
   const { step, sight, answers, wanted } = seen;
   if (seen.isAsleep && step.kind === 'wait') return { status: 'False', reason: step.reason, message: step.message };
-  if (seen.isAsleep) return { status: 'True', reason: 'Hibernated', message: 'etcd sleeps; its volumes are kept' };
+  if (seen.isAsleep) return { status: 'True', reason: 'Hibernated', message: 'etcd hibernates; its volumes are kept' };
   if (seen.isRunning) return { status: 'True', reason: 'Available' };
   const problem = sight.set && problemOfSet(sight.set);
   const ready = sight.pods.filter((pod) => pod.ready).length;

@@ -11,7 +11,7 @@ import { writeState } from '../write-state.ts';
 
 const purpose = 'backup';
 const retryMs = 5 * 60_000;
-const noEtcd = 'the plane has no etcd of its own, and no backups are made; back up the store its data is in';
+const noEtcd = 'the control plane does not have its own etcd, so no backups are made; back up the store with its data';
 
 interface Made {
   readonly name: string;

@@ -55,7 +55,7 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
       request.owner,
       'Normal',
       'CertificateRenewed',
-      `${credential.name} in Secret ${credential.place.name} was made anew before its end`,
+      `${credential.name} in Secret ${credential.place.name} was renewed before its expiry`,
     );
   }
   scope.credentials = credentials;
@@ -79,7 +79,7 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
 function tellLosses({ request, desired }: PlaneScope, { keeping }: EnsuredCredentials): void {
   const { events } = request.context;
   for (const name of keeping.putBack) {
-    const message = `Secret ${name} was gone; what it held was put back from the copy in Secret ${desired.naming.rotationState}`;
+    const message = `Secret ${name} was missing and has been restored from the copy in Secret ${desired.naming.rotationState}`;
     events.event(request.owner, 'Warning', 'AuthorityPutBack', message);
   }
   for (const { secret } of keeping.begun) {

@@ -22,7 +22,7 @@ export function workloadClient({ request, dependencies, desired }: PlaneScope): 
 export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
   const { desired } = scope;
   if (desired.replicas === 0) {
-    tell(scope, 'functional', bad('Hibernated', 'the control plane sleeps; give it replicas to wake it'));
+    tell(scope, 'functional', bad('Hibernated', 'the control plane hibernates; set replicas to wake it up'));
     return 'stop';
   }
   // the last successful probe may predate the loss of all replicas

@@ -65,7 +65,7 @@ async function whyRefused({ desired, request }: PlaneScope, restore: RestoreRequ
   if (restore.problem !== undefined) return restore.problem;
   if (!desired.backup) return 'the plane names no store of backups';
   if (desired.backup.problem !== undefined) return desired.backup.problem;
-  if (desired.dataStore.kind !== 'own-etcd') return 'the plane has no etcd of its own';
+  if (desired.dataStore.kind !== 'own-etcd') return 'the control plane does not have its own etcd';
   return restore.from && (await whyNotGranted(request, restore.from));
 }
 
