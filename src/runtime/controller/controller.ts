@@ -80,6 +80,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     random,
     metrics: metrics.queue(name),
     groupOf: (key) => groupOf(parseKey(key)),
+    ...(definition.maxBackoffMs !== undefined && { maxBackoffMs: definition.maxBackoffMs }),
     ...(options.idleGate && { idleGate: options.idleGate }),
     ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
   });

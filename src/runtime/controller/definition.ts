@@ -55,6 +55,8 @@ export interface ControllerDefinition {
   concurrency?: number;
   /** time until the signal of a reconcile aborts; default 5 minutes */
   timeoutMs?: number;
+  /** longest pause before a key that keeps failing is reconciled again; default 1,000 seconds */
+  maxBackoffMs?: number;
   /** runs only when other controllers are idle, or late, for work nobody waits for; default false */
   background?: boolean;
   /**

@@ -1,4 +1,5 @@
 import { clusterNameLabel, Machines } from '../../../api/index.ts';
+import { trimTrailing } from '../../../machinery/index.ts';
 import {
   collect,
   isNotFound,
@@ -191,7 +192,8 @@ async function removeRouter(scope: DeletionScope): Promise<Wait | undefined> {
       if (!done) return undefined;
     } catch (error) {
       if (!isOpenStackError(error, 'conflict')) throw error;
-      return blocked(`router ${router.name} (${router.id}) cannot be deleted yet: ${error.detail}`);
+      const detail = trimTrailing(error.detail, '.');
+      return blocked(`router ${router.name} (${router.id}) cannot be deleted yet: ${detail}; ${leftoversCure}`);
     }
     record(scope, 'SuccessfulDeleteRouter', `Deleted router ${router.name} with id ${router.id}`);
     view.forget('router', router.id);
@@ -216,6 +218,9 @@ async function findNetwork(scope: DeletionScope): Promise<Network | undefined> {
   return known ?? (await findOwnNetwork(scope));
 }
 
+/** What holds routers and networks of a cluster is mostly what its Services had. */
+const leftoversCure = `delete what is left of the workload, or set the annotation ${deleteLeftoversAnnotation}: all`;
+
 async function removeNetwork(scope: DeletionScope): Promise<Wait | undefined> {
   if (!managesNetwork(scope.draft.spec)) return undefined;
   const { openstack, view } = scope.access;
@@ -235,9 +240,7 @@ async function removeNetwork(scope: DeletionScope): Promise<Wait | undefined> {
       if (!done) return undefined;
     } catch (error) {
       if (!isOpenStackError(error, 'conflict')) throw error;
-      return blocked(
-        `network ${network.name} (${network.id}) is still in use by ${usersOf(ports)}; delete what is left of the workload, or set the annotation ${deleteLeftoversAnnotation}: all`,
-      );
+      return blocked(`network ${network.name} (${network.id}) is still in use by ${usersOf(ports)}; ${leftoversCure}`);
     }
     record(scope, 'SuccessfulDeleteNetwork', `Deleted network ${network.name} with id ${network.id}`);
     view.forget('network', network.id);

@@ -155,6 +155,9 @@ describe('resources left by the workload', () => {
     await leave((await get()).status?.network?.id ?? '');
     await world.client.delete(OpenStackClusters, key());
     await until((cluster) => conditionOf(cluster, 'Ready')?.reason === 'DeletionBlocked');
+    expect(conditionOf(await get(), 'Ready')?.message).toMatch(
+      /^router .* floating IPs; delete what is left of the workload, or set the annotation infrastructure\.cluster\.x-k8s\.io\/delete-leftovers: all$/,
+    );
     await patch({ metadata: { annotations: { 'infrastructure.cluster.x-k8s.io/delete-leftovers': 'all' } } });
     await world.until(async () => (await find()) === undefined);
     expect(await footprint(world.tenant)).toEqual([...before, 'volume somebody-elses'].sort());

@@ -105,6 +105,9 @@ import { notePlan, topologyVerdict } from './verdict.ts';
 const defaultConcurrency = 10;
 /** retry interval after an API rejection, which a changed definition or policy may resolve without an event */
 const refusedRetryMs = 120_000;
+/** longest pause after a failure; there is no event when an extension works again either */
+const maxBackoffMs = 60_000;
+const untoldRetrySeconds = 30;
 
 /** Builds the controller that creates the objects of Clusters from `spec.topology` and a ClusterClass. */
 export function topologyController(dependencies: TopologyDependencies): ControllerDefinition {
@@ -142,6 +145,7 @@ export function topologyController(dependencies: TopologyDependencies): Controll
     name: 'topology',
     for: Clusters,
     concurrency: dependencies.concurrency ?? defaultConcurrency,
+    maxBackoffMs,
     setup(informers) {
       registerClassIndex(informers);
       for (const resource of [MachineDeployments, MachineSets, Machines, MachineHealthChecks]) {
@@ -252,9 +256,9 @@ class Pass {
     if (!isOkToDelete(cluster)) {
       const result = await hooks.call('BeforeClusterDelete', cluster, { cluster }, this.#context.signal);
       if (result.status !== 'go-on') {
-        const message = `Cluster is deleting. hook BeforeClusterDelete: ${result.message}`;
-        await this.say({ status: 'False', reason: 'Deleting', message });
-        if (result.status === 'failed') throw new Error(result.message);
+        const message = `hook BeforeClusterDelete: ${result.message}`;
+        if (result.status === 'failed') throw new Error(message);
+        await this.say({ status: 'False', reason: 'Deleting', message: `Cluster is deleting. ${message}` });
         return after(result.retryAfterSeconds * 1000, 'BeforeClusterDelete asked to wait');
       }
       markOkToDelete(this.#draft);
@@ -292,7 +296,7 @@ class Pass {
       workers,
       hooks: this.#sequenceHooks(),
     });
-    await this.#afterInitialized();
+    const untold = await this.#afterInitialized();
     const desired = await computeDesired(
       blueprint,
       { cluster, ...(plane && { controlPlane: plane.object }), deployments: current },
@@ -321,8 +325,10 @@ class Pass {
         notes: desired.notes,
       }),
     );
-    const retries = sequence.progress.blocked.map(({ retryAfterSeconds }) => retryAfterSeconds);
-    return retries.length > 0 ? after(Math.min(...retries) * 1000, 'a hook asked to wait') : done();
+    const retries = [...sequence.progress.blocked, ...(untold ? [untold] : [])].map(
+      ({ retryAfterSeconds }) => retryAfterSeconds,
+    );
+    return retries.length > 0 ? after(Math.min(...retries) * 1000, 'a hook asked to wait, or failed') : done();
   }
 
   /** Returns the Cluster with defaults and validated variables; it may be older than the last change of its class. */
@@ -368,24 +374,28 @@ class Pass {
     );
     if (result.status === 'go-on') return undefined;
     const message = `hook BeforeClusterCreate: ${result.message}`;
-    await this.say({ status: 'False', reason: 'ClusterCreating', message });
     if (result.status === 'failed') throw new Error(message);
+    await this.say({ status: 'False', reason: 'ClusterCreating', message });
     return after(result.retryAfterSeconds * 1000, 'BeforeClusterCreate asked to wait');
   }
 
-  /** Calls the non-blocking AfterControlPlaneInitialized hook once. */
-  async #afterInitialized(): Promise<void> {
+  /** Calls the non-blocking AfterControlPlaneInitialized hook once. Returns when to call again if an extension failed. */
+  async #afterInitialized(): Promise<{ retryAfterSeconds: number } | undefined> {
     const { hooks } = this.#dependencies;
     const cluster = this.#stored;
     const hook = 'AfterControlPlaneInitialized';
     if (!cluster.spec.controlPlaneRef) {
       if (hooks.isListenedTo(hook, cluster)) markHooksPending(this.#draft, hook);
-      return;
+      return undefined;
     }
-    if (!isHookPending(this.#draft, hook) || !isTrue(cluster, 'ControlPlaneInitialized')) return;
+    if (!isHookPending(this.#draft, hook) || !isTrue(cluster, 'ControlPlaneInitialized')) return undefined;
     const result = await hooks.call(hook, cluster, { cluster }, this.#context.signal);
-    if (result.status === 'go-on') markHookDone(this.#draft, hook);
-    else this.#context.log.warn('Hook is not done yet', { hook, message: result.message });
+    if (result.status === 'go-on') {
+      markHookDone(this.#draft, hook);
+      return undefined;
+    }
+    this.#context.log.warn('Hook is not done yet', { hook, message: result.message });
+    return { retryAfterSeconds: result.status === 'wait' ? result.retryAfterSeconds : untoldRetrySeconds };
   }
 
   #sequenceHooks(): SequenceHooks {

@@ -168,6 +168,53 @@ describe('the hooks of a cluster', () => {
     else await until(() => isBuilt(act ? 'v1.34.0' : 'v1.33.0'));
   });
 
+  test.each(['BeforeClusterCreate', 'BeforeClusterDelete'])(
+    '%s that fails is said once, tried on, and asked soon after it works again',
+    async (hook) => {
+      await start({ hooks: [hook] });
+      const key = { namespace: world.namespace, name: 'c1' };
+      const isDeletion = hook === 'BeforeClusterDelete';
+      server.answer(hook, { status: 'Failure', message: 'the auditor is ill' });
+      await createClass(world);
+      await createTopologyCluster(world, 'c1');
+      if (isDeletion) {
+        await until(() => isBuilt('v1.33.0'));
+        await world.client.delete(Clusters, key);
+      }
+      await until(async () => (await topologyMessage()).includes('the auditor is ill'));
+      const asked = server.calls.length;
+      const said = await cluster();
+      await until(() => server.calls.length > asked + 5);
+      expect((await cluster()).metadata.resourceVersion).toBe(said.metadata.resourceVersion);
+      expect(conditionOf(said, 'TopologyReconciled')).toMatchObject({
+        reason: 'ReconcileFailed',
+        message: expect.stringMatching(new RegExp(`^hook ${hook}: handler .* failed: the auditor is ill$`)),
+      });
+      // an hour of failures makes nobody wait for longer than a minute
+      await world.pass(3_600_000);
+      server.answer(hook, { status: 'Success' });
+      const before = server.calls.length;
+      await world.pass(61_000);
+      await vi.waitUntil(() => server.calls.length > before);
+      if (isDeletion) await until(async () => (await world.find(Clusters, 'c1')) === undefined);
+      else await until(() => isBuilt('v1.33.0'));
+    },
+  );
+
+  test('who could not be told that the control plane answers is told later', async () => {
+    const hook = 'AfterControlPlaneInitialized';
+    await start({ hooks: [hook] });
+    server.answer(hook, { status: 'Failure', message: 'not now' });
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await until(() => isBuilt('v1.33.0'));
+    await until(() => called().includes(hook));
+    await world.pass(120_000);
+    expect(await pending()).toBe(hook);
+    server.answer(hook, { status: 'Success' });
+    await until(async () => (await pending()) === undefined);
+  });
+
   test('AfterWorkersUpgrade is called when the last in-place update has finished', async () => {
     await start({ hooks: ['CanUpdateMachineSet', 'UpdateMachine', 'AfterWorkersUpgrade'] });
     await createClass(world);
