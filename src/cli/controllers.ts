@@ -25,6 +25,7 @@ import {
   setupStackControllers,
   setupTopologyControllers,
   showCosts,
+  type UsedCredentials,
   type WorkloadClusters,
 } from '../controllers/index.ts';
 import {
@@ -192,6 +193,8 @@ export async function startControllersElsewhere(
 export type AddedControllersOptions = Omit<ControllersOptions, 'signal' | 'standIns'> & {
   /** how the management API is reached where it is not in this process */
   connection?: ConnectionConfig;
+  /** credentials that controllers of this process have used, also under a lease that was lost since */
+  usedCredentials?: UsedCredentials;
 };
 
 /** Adds the controllers of the chosen areas; answers how to close what they opened. */
@@ -254,6 +257,7 @@ export function addControllers(manager: Manager, options: AddedControllersOption
           peers,
           kinds,
           workloads: shared.workloads,
+          ...(options.usedCredentials && { usedCredentials: options.usedCredentials }),
           ...(options.cloudTransport && { transport: options.cloudTransport }),
         })
       : undefined;

@@ -38,7 +38,9 @@ export interface CredentialOptions {
   readonly leaving?: boolean;
 }
 
-/** Secrets that are remembered, for clusters that are deleted together with them. */
+/** Secrets that were used, by namespace and name, for clusters that are deleted together with them. */
+export type UsedCredentials = Map<string, Secret>;
+
 const maxRemembered = 1_000;
 
 /** Finds the Secret an identityRef leads to, and tells when it changes. */
@@ -65,6 +67,8 @@ export function createCredentials(options: {
   /** its Secrets are shared with everybody else */
   cache: Pick<InformerFactory, 'informer'>;
   namespace?: string | undefined;
+  /** of an earlier run in this process, which goes on here */
+  used?: UsedCredentials | undefined;
 }): Credentials {
   const { client, clock, random } = options;
   const informer = <T extends KubeObject>(resource: Resource<T>, transform: (object: T) => T): Informer<T> =>
@@ -81,7 +85,7 @@ export function createCredentials(options: {
   const namespaces = informer(Namespaces, (namespace) => namespace);
 
   // `kubectl delete -f` of a whole file takes the Secret at once, and what it opens the cloud for only in a while.
-  const used = new Map<string, Secret>();
+  const used: UsedCredentials = options.used ?? new Map();
   const placeOf = ({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string => `${namespace}/${name}`;
   const remember = (key: ObjectKey, secret: Secret): void => {
     const place = placeOf(key);
