@@ -25,6 +25,7 @@ import {
   setupStackControllers,
   setupTopologyControllers,
   showCosts,
+  type UsedCredentials,
   type WorkloadClusters,
 } from '../controllers/index.ts';
 import {
@@ -192,6 +193,8 @@ export async function startControllersElsewhere(
 export type AddedControllersOptions = Omit<ControllersOptions, 'signal' | 'standIns'> & {
   /** connection to a management API in another process */
   connection?: ConnectionConfig;
+  /** credentials that controllers of this process have used, also under a lease that was lost since */
+  usedCredentials?: UsedCredentials;
 };
 
 /** Adds the controllers of the selected areas; returns a function that closes their resources. */
@@ -254,6 +257,7 @@ export function addControllers(manager: Manager, options: AddedControllersOption
           peers,
           kinds,
           workloads: shared.workloads,
+          ...(options.usedCredentials && { usedCredentials: options.usedCredentials }),
           ...(options.cloudTransport && { transport: options.cloudTransport }),
         })
       : undefined;

@@ -33,6 +33,7 @@ export {
   type RehearsedClouds,
   rehearseInfrastructure,
   setupInfrastructureControllers,
+  type UsedCredentials,
 } from './infrastructure/index.ts';
 export {
   type AgentDials,

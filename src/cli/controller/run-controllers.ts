@@ -1,6 +1,6 @@
 import { Secrets } from '../../api/index.ts';
 import { type Client, dropManagedFields, type ResourceScope, scopedClient } from '../../client/index.ts';
-import { partedSecrets } from '../../controllers/index.ts';
+import { partedSecrets, type UsedCredentials } from '../../controllers/index.ts';
 import { CapstanError, systemClock, systemRandom } from '../../machinery/index.ts';
 import { createManager, type Manager } from '../../runtime/index.ts';
 import { type AddedControllersOptions, addControllers } from '../controllers.ts';
@@ -40,6 +40,8 @@ const steadyMs = 10 * 60_000;
 export async function runControllers(options: RunControllersOptions): Promise<void> {
   const { client, leaseClient, lease, controllers, signal } = options;
   const { log, metrics, namespace } = controllers;
+  // a cluster may be deleted together with its credentials while the lease is lost
+  const usedCredentials: UsedCredentials = new Map();
   let said = false;
   let times = 1;
   while (!signal.aborted) {
@@ -60,7 +62,7 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       ...(namespace !== undefined && { namespace }),
     });
     options.onManager(manager);
-    const close = addControllers(manager, controllers);
+    const close = addControllers(manager, { ...controllers, usedCredentials });
     try {
       const running = manager.run(signal);
       await Promise.race([manager.whenReady(signal).catch(() => {}), running]);

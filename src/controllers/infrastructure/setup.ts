@@ -5,6 +5,7 @@ import type { Manager } from '../../runtime/index.ts';
 import { controllerSessions, type WorkloadClusters } from '../shared/index.ts';
 import { openStackClusterController } from './cluster/cluster-controller.ts';
 import { type Clouds, createClouds } from './common/clouds.ts';
+import type { UsedCredentials } from './common/credentials.ts';
 import type { InfrastructureDependencies } from './common/dependencies.ts';
 import { openStackFloatingIpPoolController } from './floating-ip-pool/floating-ip-pool-controller.ts';
 import { type FetchContent, fetchOverHttp } from './image/fetch-content.ts';
@@ -30,6 +31,8 @@ export interface InfrastructureControllersOptions {
   observers?: ObserverPool;
   /** the only namespace the manager watches, if limited */
   namespace?: string;
+  /** Secrets that controllers of this process have used, also under a lease that was lost since */
+  usedCredentials?: UsedCredentials;
   /** workload cluster connections, which tell whether a control plane machine answers */
   workloads?: WorkloadClusters;
   /** only objects whose label `cluster.x-k8s.io/watch-filter` has this value are reconciled */
@@ -66,7 +69,8 @@ export function setupInfrastructureControllers(
       ...(options.permit && { permit: options.permit }),
     });
   const observers = options.observers ?? createObserverPool({ random });
-  const clouds = createClouds({ client, cache: manager.cache, clock, random, sessions, observers, namespace });
+  const { usedCredentials: used } = options;
+  const clouds = createClouds({ client, cache: manager.cache, clock, random, sessions, observers, namespace, used });
   manager.addRunnable({ name: 'cloud-credentials', run: (signal) => clouds.run(signal) });
   const dependencies: InfrastructureDependencies = {
     client,

@@ -14,7 +14,7 @@ import {
 import type { ExternalSource } from '../../../runtime/index.ts';
 import { CredentialsError } from '../../shared/index.ts';
 import { authenticationFailedReason } from './conditions.ts';
-import { type CredentialOptions, createCredentials } from './credentials.ts';
+import { type CredentialOptions, createCredentials, type UsedCredentials } from './credentials.ts';
 import { CloudFault, causeOf } from './outcomes.ts';
 import { type CloudView, createCloudView } from './view.ts';
 
@@ -57,6 +57,8 @@ export interface CloudsOptions {
   /** provides Secrets, shared with other controllers */
   readonly cache: Pick<InformerFactory, 'informer'>;
   readonly namespace?: string | undefined;
+  /** credentials an earlier run in this process has used */
+  readonly used?: UsedCredentials | undefined;
 }
 
 /** Limit of cached clouds.yaml parses; one is cheap, but not on every one of a thousand reconciles. */

@@ -38,7 +38,9 @@ export interface CredentialOptions {
   readonly leaving?: boolean;
 }
 
-/** Limit of remembered Secrets, for clusters deleted together with them. */
+/** Secrets that were used, by namespace and name, for clusters that are deleted together with them. */
+export type UsedCredentials = Map<string, Secret>;
+
 const maxRemembered = 1_000;
 
 /** Finds the Secret of an identityRef, and reports its changes. */
@@ -68,6 +70,8 @@ export function createCredentials(options: {
   /** provides Secrets, shared with other controllers */
   cache: Pick<InformerFactory, 'informer'>;
   namespace?: string | undefined;
+  /** of an earlier run in this process, which goes on here */
+  used?: UsedCredentials | undefined;
 }): Credentials {
   const { client, clock, random } = options;
   const informer = <T extends KubeObject>(resource: Resource<T>, transform: (object: T) => T): Informer<T> =>
@@ -84,7 +88,7 @@ export function createCredentials(options: {
   const namespaces = informer(Namespaces, (namespace) => namespace);
 
   // Remembers used Secrets: `kubectl delete -f` deletes the Secret at once, but the cluster's resources take a while.
-  const used = new Map<string, Secret>();
+  const used: UsedCredentials = options.used ?? new Map();
   const placeOf = ({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string => `${namespace}/${name}`;
   const remember = (key: ObjectKey, secret: Secret): void => {
     const place = placeOf(key);
