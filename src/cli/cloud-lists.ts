@@ -2,7 +2,7 @@ import { type JsonObject, kubernetesVersionOfImage } from '../machinery/index.ts
 import { collect, type OpenStack } from '../openstack/index.ts';
 
 export interface ListFilter {
-  /** of networks: only external ones */
+  /** for networks: only external ones */
   readonly external?: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface CloudInUse {
   readonly cloud: OpenStack;
   /** for messages: `project demo at https://…` */
   readonly title: string;
-  /** undefined: the credentials are of no project */
+  /** undefined if the credentials have no project */
   readonly projectId: string | undefined;
   readonly users: readonly CloudUser[];
 }

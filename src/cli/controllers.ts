@@ -193,7 +193,7 @@ export async function startControllersElsewhere(
 export type AddedControllersOptions = Omit<ControllersOptions, 'signal' | 'standIns'> & {
   /** connection to a management API in another process */
   connection?: ConnectionConfig;
-  /** credentials that controllers of this process have used, also under a lease that was lost since */
+  /** credentials that controllers of this process used, also under an earlier lease */
   usedCredentials?: UsedCredentials;
 };
 

@@ -353,7 +353,7 @@ describe('admission of ClusterClasses and their clusters', () => {
       /would drop the variables zone\. To change one entry: capstan set variable dropped -n here size=5 or: kubectl patch/,
     );
     await expect(patch(null)).rejects.toThrow(/would drop the variables size, zone/);
-    // who names what was set loses nothing: the disk has its default before and after
+    // the patch names all variables that were set, and `disk` has its default before and after
     const { spec } = await patch([size(5), { name: 'zone', value: 'b' }]);
     expect(spec.topology?.variables).toEqual([
       { name: 'size', value: 5 },

@@ -226,7 +226,7 @@ function createElector(options: LeaderElectionOptions): Elector {
       return options.fence?.renewed(beganAt) ?? true;
     } catch (error) {
       if (outer?.aborted) return false;
-      // somebody else was quicker
+      // another instance was faster
       if (isConflict(error) || isAlreadyExists(error)) log.debug('Another instance wrote the lease', { error });
       else fault.seen(error, { lease: `${namespace}/${name}` });
       return false;

@@ -73,7 +73,7 @@ export interface ManagerOptions {
    * changes. Default 0
    */
   idleRestMs?: number;
-  /** how long the status of an object may wait to be written when only texts of conditions changed. Default 0 */
+  /** longest delay of a status write that changes only texts of conditions; default 0 */
   textDelayMs?: number;
   /** maximum duration of a graceful stop; default 30 s */
   gracefulStopMs?: number;

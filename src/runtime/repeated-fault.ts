@@ -1,11 +1,11 @@
 import { type Clock, errorMessage } from '../machinery/index.ts';
 import type { LogFields, Logger } from './log.ts';
 
-/** A fault that meets every attempt of something that is tried for ever. */
+/** Logs a fault that every attempt of an endless retry loop may hit. */
 export interface RepeatedFault {
-  /** warns of it when it is another than before, and of the same one once a minute */
+  /** logs a warning for a new fault, and once a minute for the same one */
   seen(error: unknown, fields?: LogFields): void;
-  /** an attempt succeeded: the next fault is told of at once */
+  /** an attempt succeeded, so the next fault is logged at once */
   over(): void;
 }
 
@@ -15,7 +15,7 @@ export function createRepeatedFault(log: Logger, clock: Clock, message: string):
   let told: { text: string; at: number } | undefined;
   return {
     seen(error, fields = {}) {
-      // how long something was waited for is no news
+      // numbers such as durations do not make it a new fault
       const text = errorMessage(error).replaceAll(/\d+/g, '');
       const now = clock.monotonic();
       const isNews = told === undefined || told.text !== text || now - told.at >= repeatMs;

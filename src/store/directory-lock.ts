@@ -138,8 +138,8 @@ async function readHolder(path: string): Promise<Holder | undefined> {
 }
 
 /**
- * Returns the start of a process; undefined if the process has ended and only its parent has not asked for the exit code,
- * which a parent that is no init system may never do.
+ * Returns the start time of a process; undefined if it ended and its parent has not collected the exit code yet, which
+ * a parent that is no init system may never do.
  */
 async function startOf(pid: number): Promise<string | undefined> {
   try {

@@ -17,8 +17,8 @@ import type { Cluster, MachineDeploymentTopology, Topology, TopologyVariable } f
 const kubectlPatch = 'kubectl-patch';
 
 /**
- * What is wrong with an update of a Cluster by `kubectl patch`. Variables that a patch leaves out are there again with the defaults
- * of their class: a value that is the default anyway is no loss.
+ * Validates an update of a Cluster by `kubectl patch`. Variables that the patch omits get the defaults of their class,
+ * so an omitted variable whose value is its default is not a loss.
  */
 export function validateDroppedEntries(
   cluster: Cluster,
@@ -40,7 +40,7 @@ export function validateDroppedEntries(
   return errors;
 }
 
-/** A topology as it was, as a patch left it, and as it would be stored. */
+/** A topology before a patch, as the patch left it, and as it would be stored. */
 interface Patched<T> {
   readonly before: T;
   readonly patched: T;

@@ -25,7 +25,7 @@ export function webhookFailure(error: unknown): string {
   const [first] = fault.errors ?? [];
   const { code, address, port, hostname, host, cert } = first ?? fault;
   const dial = (what: string): string => {
-    // connections that are made in our own process have no address
+    // in-process connections have no address
     if (address === undefined) return `dial tcp: ${what}`;
     return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: ${what}`;
   };

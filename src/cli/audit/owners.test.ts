@@ -33,7 +33,7 @@ async function infrastructure({ connection: { client } }: MemoryApi, name: strin
   );
 }
 
-/** A LatticeCluster whose objects are in the cluster it stands for, and the way there. */
+/** Creates a LatticeCluster that manages itself, and its kubeconfig. */
 async function manages(client: Client, name: string, kubeconfig: string): Promise<void> {
   const openstack = { externalNetworkId: 'public', cpFlavor: 'f', workerFlavor: 'f', imageName: 'i', sshKeyName: 'k' };
   await client.create(

@@ -21,13 +21,13 @@ import type { CloudUser } from '../clouds-in-use.ts';
 
 const requestTimeoutMs = 20_000;
 
-/** How another management API is reached. */
+/** Opens a connection to another management API. */
 export type OpenApi = (kubeconfig: string, name: string) => { readonly client: Client; close(): Promise<void> };
 
 export interface KnownOwners extends OwnersOnRecord {
-  /** objects of the API that was asked itself; its credentials lead to their clouds */
+  /** objects of the API that was asked first; its credentials lead to their clouds */
   readonly users: readonly CloudUser[];
-  /** whoever may have more owners and did not answer, with the reason */
+  /** clusters that may own resources but did not answer, with the reason */
   readonly unasked: readonly string[];
 }
 
@@ -41,7 +41,10 @@ export const openByKubeconfig: OpenApi = (kubeconfig, name) => {
   return { client, close: () => client.close() };
 };
 
-/** Everything that may own something in a cloud, of all namespaces: what cannot be seen would look like nobody's. */
+/**
+ * Reads everything that may own cloud resources, in all namespaces. An owner that cannot be seen would make its
+ * resources look orphaned.
+ */
 export async function ownersOf(
   client: Client,
   { signal, open = openByKubeconfig }: OwnersOptions,
@@ -52,13 +55,13 @@ export async function ownersOf(
 async function collectOwners(
   client: Client,
   options: Required<OwnersOptions>,
-  /** kubeconfigs of those asked before */
+  /** kubeconfigs that were already asked */
   asked: Set<string>,
 ): Promise<KnownOwners> {
   const { signal } = options;
   const then = await elsewhere(client, signal);
   const before = await ownersHere(client, signal);
-  // again, twice: objects may have gone there, or come back from there, in between
+  // read twice: objects may have moved there or back in between
   const clusters = new Map([...then, ...(await elsewhere(client, signal))].map((one) => [one.metadata.name, one]));
   if (clusters.size === 0) return { ...before, unasked: [] };
   const inside: KnownOwners[] = [];
@@ -73,7 +76,7 @@ async function collectOwners(
   };
 }
 
-/** LatticeClusters whose objects are in the cluster they stand for, or on their way. */
+/** Returns the LatticeClusters whose objects are in the cluster itself, or on their way. */
 async function elsewhere(client: Client, signal: AbortSignal): Promise<LatticeCluster[]> {
   return (await listIfServed(client, LatticeClusters, signal)).filter(
     ({ metadata }) => metadata.annotations?.[managementAnnotation] !== undefined,
@@ -127,7 +130,7 @@ async function ownersHere(client: Client, signal: AbortSignal): Promise<Omit<Kno
   };
 }
 
-/** Kinds that a management cluster may do without. */
+/** Lists a kind that a management cluster may not serve. */
 async function listIfServed<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

@@ -28,7 +28,7 @@ export interface AuditOptions extends ConnectionOptions {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** One project, with what was in it before its owners were read. */
+/** One project, with its resources as they were before its owners were read. */
 interface Seen {
   readonly project: CloudInUse;
   readonly inventory: readonly CloudResource[];
@@ -71,7 +71,7 @@ export async function audit(options: AuditOptions, context: CommandContext): Pro
       if (!options.delete || orphans === 0) return orphans + missing + problems.length === 0 ? 0 : 1;
       refuseGuesses(known);
       await confirm(orphans, options, context);
-      // somebody may have taken his time to answer, and owners may have come back
+      // the user may have taken long to answer, and owners may have come back
       const now = await allOwners(options, connection.client, context);
       refuseGuesses(now);
       let refused = 0;
@@ -87,7 +87,7 @@ export async function audit(options: AuditOptions, context: CommandContext): Pro
 
 function report({ project, inventory }: Seen, used: readonly CloudInUse[], known: AllOwners): Report {
   const { cloud, title, users } = project;
-  // what is on its way out misses this and that
+  // objects that are being deleted lack resources on purpose
   const steady = new Set(
     known.users.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.uid),
   );
@@ -102,7 +102,7 @@ function sum(reports: readonly Report[], what: 'orphans' | 'missing'): number {
   return reports.reduce((total, { findings }) => total + findings[what].length, 0);
 }
 
-/** What a management API that does not answer may own is not deleted. */
+/** Refuses to delete resources that a management API without an answer may own. */
 function refuseGuesses({ unasked }: AllOwners): void {
   if (unasked.length === 0) return;
   throw new CapstanError('CAP_OWNERS_UNKNOWN', `nothing was deleted: it may belong to ${unasked.join('; ')}`, {
@@ -115,7 +115,10 @@ function hasRecords(user: CloudUser): user is OpenStackCluster | OpenStackServer
   return user.kind !== 'OpenStackFloatingIPPool';
 }
 
-/** The owners of this management API, of clusters that manage themselves, and of others that use the same projects. */
+/**
+ * Reads the owners of this management API, of clusters that manage themselves, and of other APIs that use the same
+ * projects.
+ */
 async function allOwners(options: AuditOptions, client: Client, context: CommandContext): Promise<AllOwners> {
   const { signal } = context;
   const [own, ...others] = await Promise.all([

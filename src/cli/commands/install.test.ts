@@ -188,7 +188,7 @@ describe('capstan install', () => {
     const key = { name: 'capstan-system' };
     await expect.poll(async () => (await server.local.get(Namespaces, key)).metadata.deletionTimestamp).toBeDefined();
     await expect.poll(definitions).toEqual([]);
-    // whoever installs again at once is not refused
+    // an installation right after it must not be refused
     expect(isOver).toBe(false);
     const emptied = { ...(await server.local.get(Namespaces, key)), spec: { finalizers: [] } };
     await server.local.update(Namespaces, emptied, { ...by, subresource: 'finalize' });

@@ -36,7 +36,7 @@ export async function printEnvironment(
   return 0;
 }
 
-/** What nobody could sign in with makes manifests that fail much later. */
+/** Rejects clouds that nobody can sign in to; their manifests would fail much later. */
 function checkEntry(
   { auth }: JsonObject,
   cloud: string,

@@ -139,7 +139,7 @@ async function untilForgotten(
   }
 }
 
-/** Nothing can be installed into a namespace that is still being emptied. */
+/** Waits until the namespace is gone, because nothing can be installed while it is terminating. */
 async function untilEmptied(client: Client, { clock, signal, stderr }: CommandContext): Promise<void> {
   const deadline = clock.now() + patienceMs;
   for (;;) {

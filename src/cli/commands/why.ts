@@ -91,7 +91,7 @@ async function causeOfWhole(
 const isNoSuchCluster = (error: unknown): boolean =>
   error instanceof CapstanError && error.code === 'CAP_CLUSTER_NOT_FOUND';
 
-/** They are outside of namespaces, and people know clusters by their names. */
+/** Reads a LatticeCluster. The kind is cluster-scoped, and users know clusters by name. */
 async function readLattice(
   { client }: Connection,
   name: string,
@@ -100,7 +100,9 @@ async function readLattice(
   return await client.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound);
 }
 
-/** What the Cluster of a LatticeCluster waits for; where it has none yet, or none here, what it says itself. */
+/**
+ * Returns the cause of the Cluster of a LatticeCluster, or the one of the LatticeCluster while it has no Cluster here.
+ */
 async function causeOfLattice(
   connection: Connection,
   lattice: LatticeCluster,

@@ -13,11 +13,11 @@ import { systemNamespace } from '../controller-identity.ts';
 
 export interface KeepWebhooksServedOptions {
   administrator: Client;
-  /** where the webhooks of this process are */
+  /** URL of the webhooks of this process */
   url: string;
-  /** whether webhooks are served there */
+  /** tells whether webhooks are served at a URL */
   answers(url: string): Promise<boolean>;
-  /** points the API server at this process */
+  /** points the webhook configurations at this process */
   take(signal: AbortSignal): Promise<void>;
   clock: Clock;
   log: Logger;
@@ -27,8 +27,8 @@ const intervalMs = 2000;
 const answerPatienceMs = 5000;
 
 /**
- * Of several instances beside one another the API server asks the one that started last. When that one is gone, this one takes its place:
- * otherwise nobody could write objects, or everybody without any rules.
+ * Takes over the webhooks when the instance that serves them is gone. Of several instances, the API server calls the one that
+ * started last. Without it nobody could write objects, or everybody could write them without validation.
  */
 export async function keepWebhooksServed(options: KeepWebhooksServedOptions, signal: AbortSignal): Promise<void> {
   const { take, clock, log } = options;
@@ -38,7 +38,7 @@ export async function keepWebhooksServed(options: KeepWebhooksServedOptions, sig
     if (signal.aborted) return;
     try {
       const isUnserved = await areUnserved(options, signal);
-      // twice: somebody may be about to write or to remove them
+      // seen twice, because another instance may be about to write or remove them
       if (isUnserved && wasUnserved) {
         await take(signal);
         log.info('The API server asks this instance: nobody else serves the webhooks any more');
@@ -59,20 +59,20 @@ async function areUnserved(options: KeepWebhooksServedOptions, signal: AbortSign
   const urls = found
     .flatMap((configuration) => configuration?.webhooks ?? [])
     .map(({ clientConfig }) => clientConfig?.url);
-  // a Service: an installation that is there to stay
+  // a Service belongs to a permanent installation
   const others = new Set(urls.flatMap((text) => (text === undefined ? [] : [new URL(text).origin])));
   others.delete(url);
   for (const other of others) if (!(await answers(other))) return true;
   return false;
 }
 
-/** Whoever uninstalls takes the configurations first, and the namespace last. */
+/** Tells whether Capstan is installed. `uninstall` removes the configurations first and the namespace last. */
 async function isInstalled(administrator: Client, signal: AbortSignal): Promise<boolean> {
   const namespace = await administrator.get(Namespaces, { name: systemNamespace }, { signal }).catch(ignoreNotFound);
   return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
 }
 
-/** Whether somebody with a certificate of these authorities answers there. */
+/** Tells whether a server with a certificate of these authorities answers at the URL. */
 export async function answersWith(authorities: string, url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return await new Promise((resolve) => {

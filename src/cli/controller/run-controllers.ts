@@ -29,7 +29,7 @@ const secretsWorthReading: ResourceScope = {
 
 /** With a remote API, aggregates over changes of others are recomputed at most once a second. */
 const idleRestMs = 1_000;
-/** On such an API a status in which only texts of conditions changed is written this much later at most. */
+/** longest delay of a status write that changes only texts of conditions, for APIs reached over HTTP */
 const textDelayMs = 3_000;
 /** Maximum factor by which repeatedly lost leases are extended. Failover takes longer with it, too. */
 const longestLease = 8;
@@ -40,7 +40,7 @@ const steadyMs = 10 * 60_000;
 export async function runControllers(options: RunControllersOptions): Promise<void> {
   const { client, leaseClient, lease, controllers, signal } = options;
   const { log, metrics, namespace } = controllers;
-  // a cluster may be deleted together with its credentials while the lease is lost
+  // a cluster and its credentials may be deleted while this process does not hold the lease
   const usedCredentials: UsedCredentials = new Map();
   let said = false;
   let times = 1;

@@ -30,7 +30,7 @@ import { answersWith, keepWebhooksServed } from './keep-webhooks-served.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 const by = { fieldManager: 'capstan', force: true };
-/** an API server that is just starting again */
+/** time for an API server that is just starting */
 const removalPatienceMs = 10_000;
 const removalRetryMs = 500;
 
@@ -68,14 +68,14 @@ export async function installKinds(
   await refuseForeignKinds(administrator, kinds, signal);
   const rules = installedRules(() => administrator, clock);
   const configured = { ...common, definitions: installedDefinitions, rules };
-  // Before the definitions: from these alone another instance sees that this one is gone, also when it ended in the middle.
+  // before the CRDs, because other instances notice from these alone that this one is gone, even if it was killed in the middle
   await administrator.apply(MutatingWebhookConfigurations, mutatingConfiguration(configured), { ...by, signal });
   await administrator.apply(ValidatingWebhookConfigurations, validatingConfiguration(configured), { ...by, signal });
   await applyKinds(administrator, kinds, { clock, signal });
   await ensureProviderInventory(administrator, areas, signal);
 }
 
-/** Looks until it is closed that the webhooks the API server asks are served, by whichever instance. */
+/** Checks, until it is closed, that some instance serves the webhooks. */
 export function watchWebhooks(
   administrator: Client,
   options: { service: WebhookService; areas: ReadonlySet<ControllerArea>; clock: Clock; log: Logger },

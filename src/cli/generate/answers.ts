@@ -127,7 +127,7 @@ function missingVariables(
   offers: ReadonlyMap<string, Offer>,
   refusal: string | undefined,
 ): CapstanError {
-  // one that follows from another is missing itself only where the other is known
+  // a derived variable is missing only if the variable it derives from is known
   const wanted = [
     ...new Set(names.map((name) => (known(derivedFrom[name] ?? name) ? name : (derivedFrom[name] ?? name)))),
   ];

@@ -70,7 +70,7 @@ function refuseForeign(crds: readonly CustomResourceDefinition[], present: reado
   );
 }
 
-/** Refuses where another program has defined one of the kinds; nothing is changed. */
+/** Throws if another program has defined one of the kinds. Changes nothing. */
 export async function refuseForeignKinds(
   client: Client,
   crds: readonly CustomResourceDefinition[],

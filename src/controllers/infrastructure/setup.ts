@@ -31,7 +31,7 @@ export interface InfrastructureControllersOptions {
   observers?: ObserverPool;
   /** the only namespace the manager watches, if limited */
   namespace?: string;
-  /** Secrets that controllers of this process have used, also under a lease that was lost since */
+  /** credentials that controllers of this process used, also under an earlier lease */
   usedCredentials?: UsedCredentials;
   /** workload cluster connections, which tell whether a control plane machine answers */
   workloads?: WorkloadClusters;

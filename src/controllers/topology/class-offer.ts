@@ -19,7 +19,10 @@ function classReference(cluster: TopologyCluster): CrossReference {
   };
 }
 
-/** Why a Cluster may not use its class. Who may not use a class does not learn whether it exists, so both causes are named. */
+/**
+ * Explains why a Cluster may not use its class. A user who may not use a class must not learn whether it exists, so the
+ * text names both causes.
+ */
 export function classRefusal(cluster: TopologyCluster): string {
   return `${missingGrant(classReference(cluster))}, or it does not exist yet`;
 }

@@ -50,7 +50,7 @@ export interface StrategyContext {
   subresource?: string;
   /** field manager, if the write is a JSON, merge or strategic merge patch */
   patchedBy?: string;
-  /** the object as such a patch left it, before anybody filled in what it leaves out; for kinds with `validateWritten` */
+  /** for kinds with `validateWritten`: the object as the patch left it, before defaults were set */
   written?: UnstructuredObject;
   /** further data of the requesting user, which CertificateSigningRequests record */
   userUid?: string;
@@ -74,7 +74,10 @@ export interface ResourceStrategy<T extends KubeObject = UnstructuredObject> {
   prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
   /** does the same for writes to the status subresource and similar ones, such as approval */
   prepareForStatusUpdate?(draft: T, old: T, context: StrategyContext): void;
-  /** what is wrong with an update as it was written (`context.written`); webhooks that give defaults ask it, others are part of `validateUpdate` */
+  /**
+   * validates an update before defaults are set (`context.written`). Webhooks that set defaults call it; elsewhere it
+   * is part of `validateUpdate`
+   */
   validateWritten?(object: T, old: T, context: StrategyContext): FieldError[];
   validateCreate?(object: T, context: StrategyContext): FieldError[];
   validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];

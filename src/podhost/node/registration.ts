@@ -45,7 +45,7 @@ function factsOf({ facts }: RegistrationOptions): NodeFacts {
   };
 }
 
-/** Whoever looks after nodes annotates and taints a new one in the same moment. */
+/** Node controllers annotate and taint a new node in the same moment, so writes may conflict. */
 const maxAttempts = 10;
 
 /** Creates the node, or takes it over from an earlier run of the host. */

@@ -39,7 +39,7 @@ export interface ControllerOptions {
   idleGate?: IdleGate;
   /** minimum interval between idle reconciles of a key */
   idleRestMs?: number;
-  /** how long the status of an object may wait to be written when only texts of conditions changed; default 0 */
+  /** longest delay of a status write that changes only texts of conditions; default 0 */
   textDelayMs?: number;
   /** decides which keys this process handles, if several processes share the work */
   gate?: ShareGate;

@@ -25,7 +25,7 @@ export interface ReconcileContext {
   random: Random;
   /** aborts on timeout and at shutdown */
   signal: AbortSignal;
-  /** where every write is a request: lets the status of the object under reconcile wait when only texts changed */
+  /** true if a status write of the reconciled object that changes only texts may be delayed; set for APIs reached over HTTP */
   textsMayWait?(resource: Resource<KubeObject>, key: ObjectKey): boolean;
 }
 

@@ -28,7 +28,7 @@ export interface PatchObjectOptions {
   conditionPaths?: readonly (readonly string[])[];
   /** sorts a list of conditions before it is written; must return the same list if it is already sorted */
   arrangeConditions?: (conditions: readonly Condition[], path: readonly string[]) => readonly Condition[];
-  /** asked when only texts of conditions changed: true leaves the write out */
+  /** called when only texts of conditions changed; true skips the write */
   textsMayWait?: () => boolean;
 }
 
@@ -157,7 +157,7 @@ function statusPatch(
   return status && { status };
 }
 
-/** Whether conditions keep their types and status, and nothing else changes. */
+/** Tells whether a patch changes only texts of conditions, and neither their types nor their status. */
 function changesTextsOnly(patch: JsonObject, base: object, paths: readonly (readonly string[])[]): boolean {
   const rest = cloneAlong(statusOf(patch), paths);
   for (const path of paths) {

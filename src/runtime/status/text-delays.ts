@@ -1,8 +1,8 @@
 import type { Clock } from '../../machinery/index.ts';
 
-/** How one reconcile may delay the write of its object when only texts of conditions changed. */
+/** Lets one reconcile delay a status write that changes only texts of conditions. */
 export interface TextDelay {
-  /** true: the caller leaves the write out, and the key is reconciled again once the delay is over */
+  /** true if the caller should skip the write; the key is reconciled again after the delay */
   mayWait(): boolean;
 }
 

@@ -153,7 +153,7 @@ describe.skipIf(missing !== undefined)(`guide 001${missing ? ` (${missing})` : '
     await watched;
     expect(await bench.cloud.inventory()).toEqual(bench.before);
     if (hasOpenstack) await reader.follow('Verify OpenStack resources are cleaned up');
-    // what the cluster owned goes by the garbage collector, a moment later
+    // the garbage collector deletes owned objects a moment later
     await eventually(async () => {
       const left = await reader.run(
         'kubectl -n $CLUSTER_NAMESPACE get machines,hostedcontrolplanes,openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,clusteraddons,pvc -l cluster.x-k8s.io/cluster-name=$CLUSTER_NAME -o name',

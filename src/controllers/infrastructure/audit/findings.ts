@@ -6,7 +6,7 @@ import type { CloudResource, ResourceType } from './inventory.ts';
 
 /** Objects in a management API that may own cloud resources. */
 export interface OwnersOnRecord {
-  /** OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools, Images, of all namespaces */
+  /** OpenStackClusters, OpenStackServers, OpenStackFloatingIPPools and Images of all namespaces */
   readonly objects: readonly KubeObject[];
   /** namespace and name of all Clusters */
   readonly clusters: readonly { readonly namespace: string; readonly name: string }[];
@@ -17,7 +17,7 @@ export interface AuditFindings {
   readonly orphans: readonly CloudResource[];
   /** objects whose status names resources the cloud does not have */
   readonly missing: readonly MissingResource[];
-  /** what other programs made here, known by names and texts, and what may have been left on purpose or by an edit: told, never deleted */
+  /** resources of other programs, recognised by names and descriptions, and resources kept on purpose or left by an edit; never deleted */
   readonly foreign: readonly ForeignResource[];
 }
 
@@ -39,7 +39,7 @@ export function auditFindings(
   owners: OwnersOnRecord,
   /** objects with resources in this project */
   here: readonly (OpenStackCluster | OpenStackServer)[],
-  /** objects whose resources are in other projects */
+  /** owners whose resources are in other projects */
   elsewhere: readonly KubeObject[] = [],
 ): AuditFindings {
   const ids = new Set(owners.objects.map(ownerId));
@@ -98,14 +98,14 @@ function recordedIds(object: KubeObject): { type: ResourceType; id: string }[] {
 
 const poolText = /^Created by cluster-api-provider-openstack OpenStackFloatingIPPool (\S+)/;
 
-/** Addresses outlive a pool that retains them, images an Image that lets go of them: whether these did, nobody can tell any more. */
+/** Remarks on floating IPs and images that may have been kept on purpose. A pool can retain its addresses, and an Image its image; once the owner is gone, nobody can tell. */
 function keptOnPurpose({ type, description }: CloudResource): string | undefined {
   if (type === 'image') return 'of an Image, which is gone and may have left it on purpose';
   const pool = type === 'floating IP' ? poolText.exec(description)?.[1] : undefined;
   return pool === undefined ? undefined : `of OpenStackFloatingIPPool ${pool}, which is gone and may have retained it`;
 }
 
-/** What was made before somebody pointed the owner to another cloud: its controllers do not look here any more. */
+/** Remarks on resources of an owner that now refers to another project, where its controllers no longer look. */
 function strayRemark(owner: KubeObject | undefined): string | undefined {
   return owner && `of ${titleOf(owner)}, which is in another project by now`;
 }

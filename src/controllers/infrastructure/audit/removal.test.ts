@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** Removes everything of the owner who is nowhere, while time passes. */
+/** Removes all resources of the missing owner while time passes. */
 async function removeAll(cloud: OpenStack = world.tenant, patienceMs = 10 * minute): Promise<Refusal[]> {
   const { signal } = new AbortController();
   const marked = (await cloudInventory(world.tenant, signal)).filter((one) => one.owner === owner);

@@ -63,7 +63,7 @@ export async function removeResources(
   return refusals;
 }
 
-/** Asks for one thing to be deleted until it is gone. Refusals that may pass are borne as long as the patience lasts. */
+/** Deletes one resource and waits until it is gone. Retries temporary refusals until the time is up. */
 async function removeOne(cloud: OpenStack, resource: CloudResource, options: RemovalOptions): Promise<void> {
   const { clock, signal } = options;
   const deadline = clock.now() + options.patienceMs;
@@ -83,7 +83,7 @@ async function removeOne(cloud: OpenStack, resource: CloudResource, options: Rem
   }
 }
 
-/** Busy, held by what goes as well, or changed meanwhile by somebody else. Cinder answers 400 for volumes on their way. */
+/** Tells whether a refusal is temporary: the resource is busy, in use by one that is being deleted, or was changed meanwhile. Cinder answers 400 for volumes in transition. */
 function mayPass(error: unknown, { type }: CloudResource): boolean {
   return (
     isOpenStackError(error, 'conflict', 'immutable', 'notFound') ||

@@ -218,7 +218,7 @@ async function findNetwork(scope: DeletionScope): Promise<Network | undefined> {
   return known ?? (await findOwnNetwork(scope));
 }
 
-/** What holds routers and networks of a cluster is mostly what its Services had. */
+/** What keeps routers and networks of a cluster are usually resources of its Services. */
 const leftoversCure = `delete what is left of the workload, or set the annotation ${deleteLeftoversAnnotation}: all`;
 
 async function removeNetwork(scope: DeletionScope): Promise<Wait | undefined> {

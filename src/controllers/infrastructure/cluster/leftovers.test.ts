@@ -3,7 +3,7 @@ import type { Cluster, OpenStackCluster } from '../../../api/index.ts';
 import type { LoadBalancer, Volume } from '../../../openstack/index.ts';
 import { claimVolumesOf, type LeftoverScope, serviceBalancersOf } from './leftovers.ts';
 
-/** A Cluster `red` of the namespace `team`, among these others. */
+/** The scope of Cluster `red` in namespace `team`, with these other Clusters. */
 function scopeOf(others: readonly (readonly [namespace: string, name: string])[], managed: boolean): LeftoverScope {
   const clusters = [['team', 'red'] as const, ...others].map(
     ([namespace, name]) => ({ metadata: { namespace, name } }) as Cluster,

@@ -34,14 +34,14 @@ export async function removeLeftovers(scope: ClusterScope): Promise<Wait | undef
   return waits.find((wait) => wait !== undefined);
 }
 
-/** What is read of a scope to tell leftovers of its cluster from those of others. */
+/** The parts of a scope that identify leftovers of its cluster. */
 export type LeftoverScope = Pick<ClusterScope, 'clusterName' | 'base' | 'draft' | 'original'> & {
   readonly context: Pick<ClusterScope['context'], 'cache'>;
 };
 
 /**
- * How the cloud controllers of a workload call its cluster: by its name, or by namespace and name. A word that a Cluster of
- * another namespace may be called, too, tells nothing: what carries it can be in use there.
+ * Returns the names that cloud controllers of the workload use for the cluster: its name, or namespace and name. Names that a
+ * Cluster of another namespace may also have are left out, because resources with such a name may be in use there.
  */
 function ownWords({ clusterName, base, original, context }: LeftoverScope): ReadonlySet<string> {
   const words = new Set([clusterName, base]);
@@ -108,7 +108,7 @@ async function freeServiceAddress(scope: ClusterScope, { vipPortId }: LoadBalanc
   }
 }
 
-/** Volumes of the cluster's claims. */
+/** Returns a predicate for the volumes of the cluster's claims. */
 export function claimVolumesOf(scope: LeftoverScope): (volume: Volume) => boolean {
   const words = ownWords(scope);
   return ({ metadata }) => words.has(metadata[volumeClusterKey] ?? '');

@@ -57,7 +57,7 @@ export interface CloudsOptions {
   /** provides Secrets, shared with other controllers */
   readonly cache: Pick<InformerFactory, 'informer'>;
   readonly namespace?: string | undefined;
-  /** credentials an earlier run in this process has used */
+  /** credentials that an earlier run in this process used */
   readonly used?: UsedCredentials | undefined;
 }
 

@@ -38,7 +38,7 @@ export interface CredentialOptions {
   readonly leaving?: boolean;
 }
 
-/** Secrets that were used, by namespace and name, for clusters that are deleted together with them. */
+/** Secrets that were used, by namespace and name, for clusters that are deleted together with their Secret. */
 export type UsedCredentials = Map<string, Secret>;
 
 const maxRemembered = 1_000;
@@ -70,7 +70,7 @@ export function createCredentials(options: {
   /** provides Secrets, shared with other controllers */
   cache: Pick<InformerFactory, 'informer'>;
   namespace?: string | undefined;
-  /** of an earlier run in this process, which goes on here */
+  /** from an earlier run in this process */
   used?: UsedCredentials | undefined;
 }): Credentials {
   const { client, clock, random } = options;

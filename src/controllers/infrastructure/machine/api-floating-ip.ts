@@ -130,7 +130,7 @@ function showAddress(machine: WholeScope['machine'], address: string, isHere: bo
   machine.status = { ...machine.status, addresses: isHere ? withExternalAddress(others, address) : others };
 }
 
-/** In the place where `addressesOf` puts it once Nova shows it too: the same list is not written twice. */
+/** Inserts the address where `addressesOf` puts it once Nova reports it, so that the list does not change again. */
 function withExternalAddress(addresses: readonly NodeAddress[], address: string): NodeAddress[] {
   const names = addresses.filter(({ type }) => type === 'InternalDNS');
   const others = addresses.filter(({ type }) => type !== 'InternalDNS');

@@ -34,7 +34,7 @@ describe('the link endpoints of a management API', () => {
   let child: MemoryClient;
   let cell: Cell;
   let agents: Agent[];
-  /** how far the clock of the endpoints is ahead */
+  /** how far the endpoints' clock is ahead */
   let aheadMs = 0;
 
   const newApi = (seed: number): MemoryClient => {

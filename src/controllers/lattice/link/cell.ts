@@ -76,7 +76,7 @@ interface Link {
   told: string;
   lastHeardAt?: number;
   refusal?: string;
-  /** when it was hung up on for leading nowhere */
+  /** time when the stream was closed because it did not lead to the cluster */
   doubtedAt?: number;
 }
 
@@ -119,8 +119,9 @@ export class Cell {
   }
 
   /**
-   * The stream leads nowhere: the next try goes another way, until the cluster dials again. It does so at once, and finds the same fault
-   * where that is not the stream's: not every failure hangs up.
+   * Closes a stream that does not lead to the cluster; the next request takes another way until the cluster connects
+   * again. That happens at once, and finds the same fault if the stream was not the cause, so not every failure closes
+   * the stream.
    */
   doubt(cluster: string): void {
     const link = this.#link(cluster);

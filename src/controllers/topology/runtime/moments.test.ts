@@ -190,7 +190,7 @@ describe('the hooks of a cluster', () => {
         reason: 'ReconcileFailed',
         message: expect.stringMatching(new RegExp(`^hook ${hook}: handler .* failed: the auditor is ill$`)),
       });
-      // an hour of failures makes nobody wait for longer than a minute
+      // an hour of failures does not make the pauses longer than a minute
       await world.pass(3_600_000);
       server.answer(hook, { status: 'Success' });
       const before = server.calls.length;

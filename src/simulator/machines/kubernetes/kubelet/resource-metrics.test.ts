@@ -23,7 +23,7 @@ function pod(name: string, requests?: Record<string, string>): MeasuredPod {
   };
 }
 
-/** The value of the one line that begins so. */
+/** Returns the value of the only line with this prefix. */
 function figureOf(text: string, beginning: string): number {
   const [line, ...others] = text.split('\n').filter((candidate) => candidate.startsWith(beginning));
   expect(others).toEqual([]);
