@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../machinery/index.ts';
-import { created, defaulted, make, updated } from '../../admission.test-support.ts';
+import { created, defaulted, make, strategyOf, updated } from '../../admission.test-support.ts';
 
 const infrastructureRef = { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'OpenStackMachineTemplate', name: 'm' };
 const base: JsonObject = { version: 'v1.34.2+rke2r1', machineTemplate: { spec: { infrastructureRef } } };
@@ -26,6 +26,14 @@ describe('an RKE2ControlPlane', () => {
     { agentConfig: { nodeTaints: ['a=b:NoSchedule', 'c:NoExecute'], nodeLabels: ['x=y'] } },
   ])('accepts %j', (spec) => {
     expect(refused(spec)).toEqual([]);
+  });
+
+  it.each<[JsonObject, string[]]>([
+    [{ replicas: 2 }, ['spec.replicas: etcd with 2 members tolerates no more failures than with 1; use an odd number']],
+    [{ replicas: 3 }, []],
+    [{ replicas: 2, serverConfig: { externalDatastoreSecret: { name: 's', namespace: 'n' } } }, []],
+  ])('accepts %j with the warnings %j', (spec, warnings) => {
+    expect(strategyOf('RKE2ControlPlane').warnings!(make('RKE2ControlPlane', { ...base, ...spec }))).toEqual(warnings);
   });
 
   it.each<[JsonObject, string]>([

@@ -40,7 +40,17 @@ export const rke2ControlPlaneStrategy: ResourceStrategy<RKE2ControlPlane> = {
     };
   },
   ...validateChangedSpec<RKE2ControlPlane>((object, old) => validateControlPlane(object, old)),
+  warnings: ({ spec }) => replicaWarnings(spec),
 };
+
+/** Upstream accepts an even number, so existing manifests must work. */
+function replicaWarnings(spec: RKE2ControlPlane['spec'] | undefined): string[] {
+  const { replicas = 1, serverConfig } = spec ?? {};
+  if (replicas % 2 === 1 || serverConfig?.externalDatastoreSecret !== undefined) return [];
+  return [
+    `spec.replicas: etcd with ${replicas} members tolerates no more failures than with ${replicas - 1}; use an odd number`,
+  ];
+}
 
 const versionPattern = /^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?\+rke2r\d+$/;
 
