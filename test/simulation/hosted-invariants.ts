@@ -117,11 +117,30 @@ async function checkAvailability(story: HostedStory, memory: Memory): Promise<vo
     if (!api) throw new Error('nobody has a kubeconfig for it');
     await api.probe(new AbortController().signal);
   } catch (error) {
+    if (await isBeingReplaced(story)) return;
     throw new InvariantViolation(
       'status is observed',
       `the plane is Available, but: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+/** longest time from an observation to the write of the status that reports it */
+const reportDelayMs = 5_000;
+
+/** A rollout may delete the only API server between the observation and the write of the status. */
+async function isBeingReplaced({ system, desired }: HostedStory): Promise<boolean> {
+  const pods = (await system.client.list(Pods, { namespace })).items;
+  const servers = pods.filter((pod) => isApiServer(desired.kind, pod));
+  const now = system.clock.now();
+  return (
+    servers.length > 0 &&
+    servers.every(({ metadata: { deletionTimestamp, deletionGracePeriodSeconds = 0 } }) => {
+      if (deletionTimestamp === undefined) return false;
+      const deletedAt = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+      return now - deletedAt <= reportDelayMs;
+    })
+  );
 }
 
 const isReady = (object: KubeObject): boolean =>
@@ -167,11 +186,15 @@ function checkWorkers(story: HostedStory, memory: Memory, own: readonly KubeObje
   story.hasNewWorkers = false;
 }
 
+function apiServerImages(kind: HostedStory['desired']['kind'], { spec }: Pod): string[] {
+  const program = kind === 'k0smotron' ? /\/k0s:/ : /\/kube-apiserver:/;
+  return spec.containers.map(({ image = '' }) => image).filter((image) => program.test(image));
+}
+
+const isApiServer = (kind: HostedStory['desired']['kind'], pod: Pod): boolean => apiServerImages(kind, pod).length > 0;
+
 function apiServersDiffer({ desired }: HostedStory, pods: readonly Pod[]): string | undefined {
-  const program = desired.kind === 'k0smotron' ? /\/k0s:/ : /\/kube-apiserver:/;
-  const images = pods.flatMap(({ spec }) =>
-    spec.containers.map(({ image = '' }) => image).filter((each) => program.test(each)),
-  );
+  const images = pods.flatMap((pod) => apiServerImages(desired.kind, pod));
   if (images.length !== desired.replicas) return `there are ${images.length} API servers, not ${desired.replicas}`;
   return images.find((image) => !image.includes(desired.version));
 }
