@@ -20,6 +20,9 @@ const skippableSeeds = Number(process.env.CAPSTAN_SKIPPED_SEEDS ?? 'Infinity');
 const lowPriority = 10;
 const mostComplaints = 20;
 
+/** The program as people install it, which `npm test` has just built; it also starts faster than the sources. */
+const program = { CAPSTAN_PROGRAM: process.env.CAPSTAN_PROGRAM ?? 'bin/capstan.js' };
+
 const vitest = (project, ...more) => ['node_modules/vitest/vitest.mjs', 'run', '--project', project, ...more];
 
 /** The program of the current LTS line, which people are told to use; the rest runs on the oldest line that works. */
@@ -30,7 +33,7 @@ const onLts = ltsNode
   ? [
       {
         name: 'unit tests on the current LTS line of Node',
-        program: ltsNode,
+        node: ltsNode,
         args: vitest('unit', '--reporter', 'dot', ...roomsByNode),
         isPatient: true,
       },
@@ -39,8 +42,8 @@ const onLts = ltsNode
 
 /** Parts of a lane come one after the other. What is not shown at once is shown in one piece, when it has ended. */
 const lanes = [
-  [{ name: 'tests through the entrances', args: vitest('e2e'), isShown: true }],
-  [{ name: 'tests of whole clusters', args: vitest('clusters') }],
+  [{ name: 'tests through the entrances', args: vitest('e2e'), env: program, isShown: true }],
+  [{ name: 'tests of whole clusters', args: vitest('clusters'), env: program }],
   [{ name: 'unit tests', args: vitest('unit', '--reporter', 'dot'), isPatient: true }, ...onLts],
 ];
 
@@ -81,8 +84,8 @@ while (kinds.some((portion) => portion.length > 0)) installations.push(...kinds.
 const lastBeginMs = performance.now() + minutes * 60_000;
 
 /** @returns {Promise<{ name: string, held: boolean, output: string }>} */
-function run({ name, args, program = process.execPath, isShown = false, isPatient = false }) {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+function run({ name, args, node = process.execPath, env = {}, isShown = false, isPatient = false }) {
+  const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   if (isPatient && child.pid !== undefined) setPriority(child.pid, lowPriority);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

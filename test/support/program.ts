@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProcessOptions } from './process.ts';
 
@@ -10,7 +10,12 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  */
 export function capstanProgram(): string[] {
   const script = process.env['CAPSTAN_PROGRAM'];
-  return script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
+  return script ? [resolve(root, script)] : ['--import', import.meta.resolve('tsx'), join(root, 'src/cli/main.ts')];
+}
+
+/** Returns the program under test as words of a shell command. */
+export function capstanShellCommand(): string {
+  return [process.execPath, ...capstanProgram()].map((word) => `'${word}'`).join(' ');
 }
 
 /** Returns its working directory and environment. */

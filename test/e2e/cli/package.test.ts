@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { capstan } from '../../support/command.ts';
 import { runProcess } from '../../support/process.ts';
+import { capstanShellCommand } from '../../support/program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -45,12 +46,9 @@ describe('the published package', () => {
 
   it('offers completion in bash', async () => {
     const script = (await capstan(['completion', 'bash'])).stdout;
-    const program = process.env['CAPSTAN_PROGRAM'] ?? '';
-    const args = program === '' ? ['--import', 'tsx', join(root, 'src/cli/main.ts')] : [program];
-    const words = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
     const press = async (...line: string[]): Promise<string[]> => {
       const typed = line.map((word) => `'${word}'`).join(' ');
-      const text = `capstan() { ${words} "$@"; }\n${script}\nCOMP_WORDS=(capstan ${typed}); COMP_CWORD=${line.length}; _capstan; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const text = `capstan() { ${capstanShellCommand()} "$@"; }\n${script}\nCOMP_WORDS=(capstan ${typed}); COMP_CWORD=${line.length}; _capstan; printf '%s\\n' "\${COMPREPLY[@]}"`;
       const { stdout } = await runProcess('bash', ['-c', text], { cwd: root });
       return stdout.split('\n').filter((word) => word !== '');
     };

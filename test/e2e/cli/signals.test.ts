@@ -7,6 +7,7 @@ import { startCapstan } from '../../support/capstan.ts';
 import { capstanOk } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RunningProcess, startProcess } from '../../support/process.ts';
+import { capstanProgram } from '../../support/program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -17,10 +18,8 @@ describe('SIGTERM to a running program', () => {
   });
   afterEach(() => rm(here, { recursive: true, force: true }));
   const start = (...args: string[]): RunningProcess => {
-    const script = process.env['CAPSTAN_PROGRAM'];
-    const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
     const env = { ...(process.env as Record<string, string>), TMPDIR: here, NO_COLOR: '1' };
-    return startProcess(process.execPath, [...program, ...args], { cwd: root, env });
+    return startProcess(process.execPath, [...capstanProgram(), ...args], { cwd: root, env });
   };
   const up = (): RunningProcess =>
     start(

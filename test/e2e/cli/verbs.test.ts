@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan, capstanOk } from '../../support/command.ts';
 import { isInstalled, type Outcome, runProcess } from '../../support/process.ts';
+import { capstanShellCommand } from '../../support/program.ts';
 
 /** `script` of util-linux provides a pseudo-terminal. */
 const hasTerminal = await isInstalled('script', '--version');
@@ -133,9 +134,7 @@ describe('the everyday verbs', () => {
       const file = join(server.directory, 'asked.yaml');
       await writeFile(file, free);
       await capstanOk(on('apply', '-f', file));
-      const script = process.env['CAPSTAN_PROGRAM'];
-      const program = script ? [script] : ['--import', 'tsx', 'src/cli/main.ts'];
-      const command = [process.execPath, ...program, ...on('delete', '-f', file)].join(' ');
+      const command = [capstanShellCommand(), ...on('delete', '-f', file)].join(' ');
       const answered = async (answer: string): Promise<Outcome> =>
         await runProcess('script', ['-qec', command, '/dev/null'], { input: `${answer}\n` });
       const no = await answered('n');

@@ -8,6 +8,7 @@ import { startCapstan } from '../../support/capstan.ts';
 import { capstan, capstanOk } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RunningProcess, startProcess } from '../../support/process.ts';
+import { capstanProgram } from '../../support/program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Large enough to kill a restore while it runs. */
@@ -40,9 +41,7 @@ describe('a restore that is killed', () => {
       archive,
     ];
     const begin = (): RunningProcess => {
-      const script = process.env['CAPSTAN_PROGRAM'];
-      const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
-      return startProcess(process.execPath, [...program, ...restore], { cwd: root });
+      return startProcess(process.execPath, [...capstanProgram(), ...restore], { cwd: root });
     };
     const child = begin();
     await eventually(async () => {

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { HostedBench } from '../../support/hosted-bench.ts';
 import { describeOutcome, type Outcome, runProcess, startProcess } from '../../support/process.ts';
+import { capstanShellCommand } from '../../support/program.ts';
 
 /** Names that readers of the guide choose. */
 export interface Names {
@@ -26,7 +26,6 @@ export interface Reader {
 }
 
 const patienceMs = 180_000;
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 export async function openReader(bench: HostedBench, names: Names): Promise<Reader> {
   const { directory, kubeconfig } = bench.capstan;
@@ -72,9 +71,7 @@ export async function openReader(bench: HostedBench, names: Names): Promise<Read
 
 /** Installs `capstan`, and as `clusterctl` too unless the real one is given, because it accepts the same commands. */
 async function installCommands(bin: string): Promise<void> {
-  const program =
-    process.env['CAPSTAN_PROGRAM'] ?? `--import ${import.meta.resolve('tsx')} ${join(root, 'src/cli/main.ts')}`;
-  const capstan = `'${process.execPath}' ${program}`;
+  const capstan = capstanShellCommand();
   const clusterctl = process.env['CAPSTAN_CLUSTERCTL'];
   for (const [name, command] of [
     ['capstan', capstan],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { type Outcome, runProcess } from '../../support/process.ts';
+import { capstanShellCommand } from '../../support/program.ts';
 import { type House, openHouse } from '../vm-cluster/house.ts';
 
 /** A reader of the guides: a shell in its own directory, with `capstan` on the PATH, a cloud and a management API. */
@@ -27,9 +28,7 @@ const choices = {
 
 /** Puts the program under test on the PATH. */
 export async function installCapstan(bin: string): Promise<void> {
-  const program =
-    process.env['CAPSTAN_PROGRAM'] ?? `--import ${import.meta.resolve('tsx')} ${join(root, 'src/cli/main.ts')}`;
-  await writeFile(join(bin, 'capstan'), `#!/bin/sh\nexec '${process.execPath}' ${program} "$@"\n`);
+  await writeFile(join(bin, 'capstan'), `#!/bin/sh\nexec ${capstanShellCommand()} "$@"\n`);
   await chmod(join(bin, 'capstan'), 0o755);
 }
 

@@ -11,6 +11,7 @@ import { eventually } from '../../support/eventually.ts';
 import { kubectlOn, missingKubectl } from '../../support/kubectl.ts';
 import { freePorts } from '../../support/ports.ts';
 import { startProcess } from '../../support/process.ts';
+import { capstanProgram } from '../../support/program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const patienceMs = 180_000;
@@ -112,10 +113,8 @@ describe.each([
 
     it('is moved, even if the command is killed in the middle', async () => {
       const before = await serverIds();
-      const script = process.env['CAPSTAN_PROGRAM'];
-      const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
       const begin = () =>
-        startProcess(process.execPath, [...program, ...move(here, there)], {
+        startProcess(process.execPath, [...capstanProgram(), ...move(here, there)], {
           cwd: root,
           env: { ...(process.env as Record<string, string>) },
         });

@@ -4,15 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { type Outcome, type RunningProcess, runProcess, startProcess } from '../../support/process.ts';
+import { capstanProgram } from '../../support/program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const startPatienceMs = 60_000;
 
-/** Returns the program under test: the sources, or CAPSTAN_PROGRAM (`bin/capstan.js` for the package). */
-export function capstanArguments(...args: string[]): string[] {
-  const script = process.env['CAPSTAN_PROGRAM'];
-  return [...(script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')]), ...args];
-}
+export const capstanArguments = (...args: string[]): string[] => [...capstanProgram(), ...args];
 
 const env = { ...(process.env as Record<string, string>), NO_COLOR: '1' };
 

@@ -11,6 +11,7 @@ import { eventually } from '../../support/eventually.ts';
 import { kubectl, kubectlApply, kubectlOn, missingKubectl } from '../../support/kubectl.ts';
 import { freePorts } from '../../support/ports.ts';
 import { startProcess } from '../../support/process.ts';
+import { capstanProgram } from '../../support/program.ts';
 import { lookAsUpstream, removeUpstream } from './upstream-look.ts';
 
 // Adopts clusters of upstream's controllers on another Kubernetes. CAPSTAN_REAL_KUBECONFIG is a kubeconfig with
@@ -106,10 +107,8 @@ describe.skipIf(missing !== undefined)(
 
     it('continues where it was killed, touches nothing in the cloud and replaces no machine', async () => {
       await cloud.operate('DELETE', '/requests');
-      const script = process.env['CAPSTAN_PROGRAM'];
-      const program = script ? [script] : ['--import', 'tsx', join(root, 'src/cli/main.ts')];
       const args = ['adopt', '--kubeconfig', kubeconfig, '--no-controllers', '--yes'];
-      const first = startProcess(process.execPath, [...program, ...args], {
+      const first = startProcess(process.execPath, [...capstanProgram(), ...args], {
         cwd: root,
         env: { ...(process.env as Record<string, string>), NO_COLOR: '1' },
       });
