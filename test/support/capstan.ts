@@ -37,6 +37,7 @@ export interface CapstanProcess {
 }
 
 const startPatienceMs = 60_000;
+const addressPatienceMs = 600_000;
 
 /**
  * Starts `capstan up` on a free loopback port and waits until it is ready. With a real Kubernetes as target it starts
@@ -46,32 +47,53 @@ export async function startCapstan(options: CapstanOptions = {}): Promise<Capsta
   if (isOnRealKubernetes()) return await startOnRealKubernetes(options);
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'capstan-e2e-')));
   const kubeconfig = join(directory, 'kubeconfig');
-  const child = startProcess(
-    process.execPath,
-    [
-      ...capstanProgram(),
-      'up',
-      ...['--data-dir', join(directory, 'data')],
-      ...['--listen', `127.0.0.1:${options.port ?? 0}`],
-      ...['--kubeconfig', kubeconfig],
-      ...['--encryption-key-file', join(directory, 'key')],
-      ...['--controllers', options.controllers ?? 'none'],
-      ...['--pods', options.pods ?? 'none'],
-      // Other tests run in parallel.
-      ...['--bootstrap-listen', '127.0.0.1:0', '--agent-listen', '127.0.0.1:0'],
-      ...(options.args ?? []),
-    ],
-    capstanEnvironment(),
-  );
   try {
-    await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);
+    const child = await startOnceAddressesAreFree(directory, kubeconfig, options);
+    const url = /https:\/\/\S+/.exec(child.stdout())?.[0] ?? '';
+    return describe(child, { ...options, directory, port: Number(new URL(url).port) }, kubeconfig, url);
   } catch (error) {
-    await child.stop('SIGKILL');
     if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
     throw error;
   }
-  const url = /https:\/\/\S+/.exec(child.stdout())?.[0] ?? '';
-  return describe(child, { ...options, directory, port: Number(new URL(url).port) }, kubeconfig, url);
+}
+
+/**
+ * Data of an earlier run need its loopback addresses again. Suites that run in parallel may have taken them meanwhile,
+ * and give them back at their end.
+ */
+async function startOnceAddressesAreFree(
+  directory: string,
+  kubeconfig: string,
+  options: CapstanOptions,
+): Promise<RunningProcess> {
+  const deadline = performance.now() + addressPatienceMs;
+  for (;;) {
+    const child = startProcess(
+      process.execPath,
+      [
+        ...capstanProgram(),
+        'up',
+        ...['--data-dir', join(directory, 'data')],
+        ...['--listen', `127.0.0.1:${options.port ?? 0}`],
+        ...['--kubeconfig', kubeconfig],
+        ...['--encryption-key-file', join(directory, 'key')],
+        ...['--controllers', options.controllers ?? 'none'],
+        ...['--pods', options.pods ?? 'none'],
+        // Other tests run in parallel.
+        ...['--bootstrap-listen', '127.0.0.1:0', '--agent-listen', '127.0.0.1:0'],
+        ...(options.args ?? []),
+      ],
+      capstanEnvironment(),
+    );
+    try {
+      await child.until((stdout) => /^ready$/m.test(stdout), 'the line "ready"', startPatienceMs);
+      return child;
+    } catch (error) {
+      const { stderr } = await child.stop('SIGKILL');
+      const isTaken = options.directory !== undefined && stderr.includes('CAP_ADDRESSES_TAKEN');
+      if (!isTaken || performance.now() > deadline) throw error;
+    }
+  }
 }
 
 /** Starts `capstan cloud` in a separate process. The caller removes its data directory. */
