@@ -7,7 +7,6 @@ import {
   ignoreNotFound,
   isAlreadyExists,
   isConflict,
-  isNotFound,
   must,
 } from '../../machinery/index.ts';
 import { after, type ControllerDefinition, defineController } from '../../runtime/index.ts';
@@ -49,10 +48,12 @@ function factsOf({ facts }: RegistrationOptions): NodeFacts {
 const maxAttempts = 10;
 
 /** Creates the node, or takes it over from an earlier run of the host. */
-export async function registerNode(options: RegistrationOptions): Promise<void> {
+export const registerNode = (options: RegistrationOptions): Promise<void> => untilWritten(() => writeNode(options));
+
+async function untilWritten(write: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await writeNode(options);
+      await write();
       return;
     } catch (error) {
       if (attempt === maxAttempts || !(isConflict(error) || isAlreadyExists(error))) throw error;
@@ -80,23 +81,25 @@ async function writeNode(options: RegistrationOptions): Promise<void> {
  * controllers evict them if it does not return.
  */
 export async function leaveNode(options: RegistrationOptions, hasPods: boolean): Promise<void> {
-  const { client, clock, facts } = options;
+  const { client, facts } = options;
   const key = { name: facts.name };
   if (!hasPods) {
     await client.delete(Nodes, key).catch(ignoreNotFound);
     await client.delete(Leases, { namespace: leaseNamespace, ...key }).catch(ignoreNotFound);
     return;
   }
-  const before = await client.get(Nodes, key).catch(ignoreNotFound);
+  await untilWritten(() => writeStopped(options));
+}
+
+async function writeStopped(options: RegistrationOptions): Promise<void> {
+  const { client, clock, facts } = options;
+  const before = await client.get(Nodes, { name: facts.name }).catch(ignoreNotFound);
   if (!before) return;
   const readiness = { isReady: false, reason: 'the program that ran this node was stopped' };
   const { status } = nodeObject(factsOf(options), clock.now(), before, readiness);
   await client
     .update(Nodes, { ...before, status: must(status, 'the status of a Node') }, { fieldManager, subresource: 'status' })
-    .catch((error: unknown) => {
-      // On a conflict nothing is lost: the lease is not renewed, which reports the same a little later.
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    });
+    .catch(ignoreNotFound);
 }
 
 /** Renews the node's lease, and restores the node if somebody deletes it or marks it as dead. */
