@@ -224,7 +224,8 @@ export function createVolumes(core: Core): Volumes {
       }
       return snapshot;
     },
-    defaultType: () => must(types.first('name', defaultTypeName), 'first'),
+    // The default type cannot be deleted, but renamed. It is the oldest type.
+    defaultType: () => must(types.first('name', defaultTypeName) ?? types.all().next().value, 'default type'),
     findType: (nameOrId) => types.get(nameOrId) ?? types.first('name', nameOrId),
     zones: () => {
       const zones = core.services.compute.availabilityZones();
