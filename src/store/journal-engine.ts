@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
-import { syncDirectory, writeBackup } from './backup.ts';
+import { writeBackup } from './backup.ts';
+import { syncDirectory } from './durable-file.ts';
 import { encodeFrame, type FoldedJournal, foldJournal, headerBytes } from './journal-format.ts';
 import type { Engine, EngineWrite } from './types.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
-import { syncDirectory } from './backup.ts';
+import { syncDirectory } from './durable-file.ts';
 
 /** Metadata of the database, changed in the same transaction as the records. */
 export interface StoreState {

@@ -252,12 +252,7 @@ export async function createInfrastructureWorld(options: WorldOptions): Promise<
     until: (condition, limitMs) =>
       runUntil(clock, condition, {
         limitMs: limitMs ?? 1_800_000,
-        describe: () =>
-          entries
-            .filter(({ level }) => level === 'error' || level === 'warn')
-            .slice(-5)
-            .map((entry) => JSON.stringify(entry))
-            .join('\n'),
+        entries,
       }),
     async pass(ms) {
       for (let left = ms; left > 0; left -= 1_000) {
