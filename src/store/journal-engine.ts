@@ -185,6 +185,6 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
 
 function damaged(file: string, detail: string): CapstanError {
   return new CapstanError('CAP_STORE_DAMAGED', `the journal ${file} is damaged: ${detail}`, {
-    hint: 'put back an earlier copy of the file, or remove it to begin without its content',
+    hint: 'put back an earlier copy of the file, or remove it to start without its content',
   });
 }

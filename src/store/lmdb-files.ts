@@ -115,7 +115,7 @@ export function putState(files: LmdbFiles, state: StoreState): void {
 
 export function damagedStore(directory: string, detail: string): CapstanError {
   return new CapstanError('CAP_STORE_DAMAGED', `the store in ${directory} is damaged: ${detail}`, {
-    hint: 'restore the latest backup, or run `capstan store check --repair` to go on without the damaged records',
+    hint: 'restore the latest backup, or run `capstan store check --repair` to continue without the damaged records',
   });
 }
 

@@ -94,7 +94,7 @@ export interface InfrastructureWorld {
   pass(ms: number): Promise<void>;
   /** stops the controllers like a crash, and starts new ones */
   restart(): Promise<void>;
-  /** stops the controllers for good */
+  /** stops the controllers permanently */
   halt(): Promise<void>;
   stop(): Promise<void>;
 }
