@@ -89,7 +89,7 @@ async function measure(capstan: CapstanProcess, client: HttpClient, signal: Abor
     const before = memory.at(-1)!;
     const after = await memoryOf(capstan, size);
     memory.push(after);
-    tellSlope(before, after);
+    reportSlope(before, after);
     await atRest(capstan, client, size);
   }
   if (values['then-workers'] !== undefined) {
@@ -137,7 +137,7 @@ async function memoryOf(capstan: CapstanProcess, clusters: number): Promise<Memo
   return { clusters, ...memory };
 }
 
-function tellSlope(before: Memory, after: Memory): void {
+function reportSlope(before: Memory, after: Memory): void {
   const slope = (what: 'residentBytes' | 'usedBytes'): number =>
     (after[what] - before[what]) / (after.clusters - before.clusters) / 2 ** 20;
   add('slope_mib_per_cluster', slope('residentBytes'), 'MiB', after.clusters, before.clusters > 0 ? 2 : undefined);

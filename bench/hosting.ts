@@ -94,7 +94,7 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
     await settle();
     memory.push(await memoryOf(capstan, size));
   }
-  tellSlope(memory);
+  reportSlope(memory);
   await atRest(capstan, client);
   const awake = memory.at(-1);
   if (values.snapshot !== undefined) await capstan.heapSnapshot(values.snapshot);
@@ -102,7 +102,7 @@ async function measure(capstan: CapstanProcess, client: HttpClient, fleet: Hoste
     await Promise.all([fleet.sleep(names), fleet.untilAsleep()]);
     await untilQuiet(client, { quietMs: leftMs, patienceMs });
     await settle();
-    tellMemoryShares(empty, awake, await memoryOf(capstan, names.length, 'asleep'));
+    reportMemoryShares(empty, awake, await memoryOf(capstan, names.length, 'asleep'));
   }
   if (!values.delete) return;
   const started = performance.now();
@@ -141,11 +141,11 @@ async function untilAnswering(fleet: HostedFleet, names: readonly string[], size
   const own = [...times].map(([name, each]) => ownSeconds(each, addressed.get(name)?.sinceMs ?? Number.NaN));
   const waited = await Promise.all(answers);
   if (waited.length < names.length) throw new Error('a plane had Pods of its API before it had an address');
-  tellShares('seconds_from_address_to_first_answer', waited, size);
-  tellShares('own_seconds_from_address_to_first_answer', own, size, 1);
+  reportShares('seconds_from_address_to_first_answer', waited, size);
+  reportShares('own_seconds_from_address_to_first_answer', own, size, 1);
 }
 
-function tellShares(figure: string, all: readonly number[], size: number, aim?: number): void {
+function reportShares(figure: string, all: readonly number[], size: number, aim?: number): void {
   const options = { size, ...(aim !== undefined && { aim }) };
   if (all.length === 1) return add(figure, all[0] ?? Number.NaN, 's', options);
   add(`${figure}_p50`, percentile(all, 0.5), 's', options);
@@ -201,7 +201,7 @@ async function memoryOf(capstan: CapstanProcess, planes: number, state = 'settle
 }
 
 /** The process holds the simulated Pods too: API servers, etcd and all they keep. */
-function tellSlope(memory: readonly Memory[]): void {
+function reportSlope(memory: readonly Memory[]): void {
   const [first, last] = [memory.at(0), memory.at(-1)];
   if (!first || !last || first === last) return;
   const planes = last.planes - first.planes;
@@ -211,7 +211,7 @@ function tellSlope(memory: readonly Memory[]): void {
 }
 
 /** Planes that sleep have all their objects and none of their programs. */
-function tellMemoryShares(empty: Memory, awake: Memory, asleep: Memory): void {
+function reportMemoryShares(empty: Memory, awake: Memory, asleep: Memory): void {
   const { planes } = awake;
   const share = (more: Memory, less: Memory, what: 'usedBytes' | 'residentBytes'): number =>
     (more[what] - less[what]) / planes / 2 ** 20;

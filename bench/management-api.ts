@@ -49,7 +49,7 @@ const { values } = parseArgs({
 const shape = fleetShape(values, 'fleet');
 const kind = fleetKind(shape);
 const figures = new Figures();
-let tellRequests = async (): Promise<void> => {};
+let reportRequests = async (): Promise<void> => {};
 const build = await buildCapstan();
 process.env['CAPSTAN_PROGRAM'] = build.program;
 const cloud = await startCloudProcess(build.program);
@@ -77,7 +77,7 @@ async function startOurs(kubeconfig: string): Promise<ControllerProcess> {
   const started = performance.now();
   const controller = await startController({ kubeconfig, port, args: values.argument });
   stops.push(() => controller.process.stop());
-  if (values.requests) tellRequests = () => tellRequestsOf(port + 1);
+  if (values.requests) reportRequests = () => reportRequestsOf(port + 1);
   add('seconds_until_installed', (performance.now() - started) / 1000, 's');
   return controller;
 }
@@ -118,7 +118,7 @@ async function measure(kubeconfig: string, pids: readonly number[]): Promise<voi
     tell('until_ready', before, ready, shape.clusters);
     add('resident_mib', mib(pids.map(residentBytes)), 'MiB');
     add('peak_resident_mib', mib(pids.map(peakBytes)), 'MiB');
-    await tellRequests();
+    await reportRequests();
     add('cloud_requests_per_cluster', (await cloud.requestCount()) / shape.clusters, '');
     await seconds(Number(values.settle));
     const objects = await storedObjects(client);
@@ -139,7 +139,7 @@ async function measure(kubeconfig: string, pids: readonly number[]): Promise<voi
 }
 
 /** Who asked for what, most first. */
-async function tellRequestsOf(metricsPort: number): Promise<void> {
+async function reportRequestsOf(metricsPort: number): Promise<void> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const lines = [...text.matchAll(/^capstan_api_requests_total\{(.*)\} (\d+)$/gm)]
     .map(([, labels = '', count]) => ({ count: Number(count), labels: labels.replaceAll(/\w+="([^"]*)",?/g, '$1 ') }))

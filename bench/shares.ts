@@ -1,4 +1,4 @@
-/** Measures what a second process adds where several share the clusters, and how soon work goes on when one is killed. */
+/** Measures what a second process adds where several share the clusters, and how soon work continues when one is killed. */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type HttpClient, httpClient, loadKubeconfig, restMapper } from '../src/client/index.ts';

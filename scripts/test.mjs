@@ -1,5 +1,5 @@
 // The tests, in lanes that leave each other alone: those through the real entrances and those of whole clusters, which both
-// wait a lot, and beside them the unit tests. Lanes that are done go on with whole installations from seeds, which need all
+// wait a lot, and beside them the unit tests. Lanes that are done continue with whole installations from seeds, which need all
 // cores for minutes, in portions until none is left or time is up. Exit code 0 when all hold; how many seeds of the plan were
 // left out is printed, and fails the run where that is limited.
 import { spawn } from 'node:child_process';

@@ -32,7 +32,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
     ],
     'lattice.dev/lost': [
       'LatticeCluster that is deleted',
-      'The cluster is lost for good. Capstan does not try to move its objects back.',
+      'The cluster is permanently lost. Capstan does not try to move its objects back.',
     ],
     'lattice.dev/new-token': [
       'LatticeCluster at its parent',

@@ -246,7 +246,7 @@ describe('the local client', () => {
       }
     });
 
-    it('begin with the present state and a bookmark when sendInitialEvents is set', async () => {
+    it('begin with the current state and a bookmark when sendInitialEvents is set', async () => {
       const options = {
         namespace: 'kube-public',
         sendInitialEvents: true,

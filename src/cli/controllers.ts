@@ -109,13 +109,11 @@ async function addStandIns(
   for (const definition of [markingController(), ...certificateControllers(manager.reader)]) manager.add(definition);
 }
 
-/** Starts the controllers; resolves when their caches have synced. */
-export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningManager> {
-  const { log, signal, metrics, namespace } = options;
-  const { server } = api;
-  const administrator: Client = server.localClient(loopbackUser);
-  await prepare(administrator, options);
-  const manager = createManager({
+function createOwnManager(
+  server: ManagementApi['server'],
+  { log, metrics, namespace }: Pick<ControllersOptions, 'log' | 'metrics' | 'namespace'>,
+): Manager {
+  return createManager({
     client: server.localClient(controllersUser),
     clock: systemClock,
     random: systemRandom,
@@ -123,6 +121,15 @@ export async function startControllers(api: ManagementApi, options: ControllersO
     metrics,
     ...(namespace !== undefined && { namespace }),
   });
+}
+
+/** Starts the controllers; resolves when their caches have synced. */
+export async function startControllers(api: ManagementApi, options: ControllersOptions): Promise<RunningManager> {
+  const { signal } = options;
+  const { server } = api;
+  const administrator: Client = server.localClient(loopbackUser);
+  await prepare(administrator, options);
+  const manager = createOwnManager(server, options);
   const close = addControllers(manager, options);
   if (options.standIns) {
     await addStandIns(manager, administrator, options);
@@ -152,13 +159,7 @@ export async function startControllersElsewhere(
   const { server } = api;
   const administrator: Client = server.localClient(loopbackUser);
   await prepare(administrator, options);
-  const manager = createManager({
-    client: server.localClient(controllersUser),
-    clock: systemClock,
-    random: systemRandom,
-    log,
-    metrics,
-  });
+  const manager = createOwnManager(server, { log, metrics });
   if (options.standIns) await addStandIns(manager, administrator, options);
   const beside = await runManager(manager, { server, name: 'stand-ins', signal });
   const run = systemRandom.uuid().slice(0, 8);

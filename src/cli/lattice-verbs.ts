@@ -63,7 +63,7 @@ export function addLatticeVerbs(program: Command, runs: Runs): void {
     .argument('[name]', 'its LatticeCluster; default: the only one that stands for the cluster itself')
     .option(
       '-k, --kubeconfig <file>',
-      'kubeconfig of the cluster; not needed to continue what was begun on this computer',
+      'kubeconfig of the cluster; not needed to continue what was started on this computer',
     )
     .option('--context <name>', 'context in the kubeconfig')
     .option('-y, --yes', 'do not ask')

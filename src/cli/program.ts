@@ -3,13 +3,13 @@ import { CapstanError, must } from '../machinery/index.ts';
 import type { LogLevel } from '../runtime/index.ts';
 import { addCloudVerbs } from './cloud-verbs.ts';
 import { type CommandContext, processContext } from './context.ts';
+import { withControllerFlags } from './controller-flags.ts';
 import { addCreateVerbs } from './create-verbs.ts';
 import { addGenerateVerbs } from './generate-verbs.ts';
 import { asInvoked, commandName } from './invocation.ts';
 import { cellFlags } from './lattice/cell-flags.ts';
 import { addLatticeVerbs } from './lattice-verbs.ts';
 import { addRealKubernetesCommands } from './real-kubernetes.ts';
-import { stacksSourceOption } from './stacks-option.ts';
 import { addTopologyVerbs } from './topology-verbs.ts';
 import { addVerbs, listed } from './verbs.ts';
 import { version } from './version.ts';
@@ -61,7 +61,7 @@ export function buildProgram(
       value,
     ]);
 
-  program
+  const up = program
     .command('up')
     .description('run the management API and its controllers in the foreground')
     .option('--data-dir <dir>', 'directory for all durable data (default: $XDG_DATA_HOME/capstan)')
@@ -103,18 +103,8 @@ export function buildProgram(
       'run the controllers in this number of processes, which share the clusters (default: in this process)',
     )
     .option('--watch-filter <value>', 'manage only objects whose label cluster.x-k8s.io/watch-filter has this value')
-    .option('--namespace <name>', 'manage only clusters in this namespace')
-    .option('--prices <file>', 'price table, to show costs of clusters in the metrics (see capstan cost)')
-    .option(
-      '--backup-directory <dir>',
-      'directory for backups of hosted control planes (default: below the data directory)',
-    )
-    .addOption(stacksSourceOption())
-    .option(
-      '--deny-peers <networks>',
-      'addresses that are refused if a tenant names them in clouds, kubeconfigs or buckets',
-    )
-    .option('--allow-peers <networks>', 'exceptions from --deny-peers')
+    .option('--namespace <name>', 'manage only clusters in this namespace');
+  withControllerFlags(up)
     .option('--no-dashboard', 'accepted without effect: there is no dashboard yet')
     .addHelpText(
       'after',

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
+import { withControllerFlags } from './controller-flags.ts';
 import { cellFlags } from './lattice/cell-flags.ts';
-import { stacksSourceOption } from './stacks-option.ts';
 import { type Runs, withConnectionFlags } from './verbs.ts';
 
 /** Adds commands for a Kubernetes that somebody else operates. */
 export function addRealKubernetesCommands(program: Command, runs: Runs): void {
-  program
+  const controller = program
     .command('controller')
     .description('run the controllers against a Kubernetes, in the foreground')
     .option('--kubeconfig <file>', "kubeconfig of the Kubernetes (default: the Pod's service account)")
@@ -24,18 +24,8 @@ export function addRealKubernetesCommands(program: Command, runs: Runs): void {
     .option(...cellFlags.host)
     .option('--metrics-bind-address <host:port>', 'address of /metrics; 0 disables it', '127.0.0.1:8080')
     .option('--health-probe-bind-address <host:port>', 'address of /healthz and /readyz; 0 disables them', '0')
-    .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free port', '9443')
-    .option('--prices <file>', 'price table, to show costs of clusters in the metrics (see capstan cost)')
-    .option(
-      '--backup-directory <dir>',
-      'directory for backups of hosted control planes (default: below the data directory)',
-    )
-    .addOption(stacksSourceOption())
-    .option(
-      '--deny-peers <networks>',
-      'addresses that are refused if a tenant names them in clouds, kubeconfigs or buckets',
-    )
-    .option('--allow-peers <networks>', 'exceptions from --deny-peers')
+    .option('--webhook-port <port>', 'port of the webhooks; 0 takes a free port', '9443');
+  withControllerFlags(controller)
     .addHelpText(
       'after',
       '\nExamples:\n  capstan controller --kubeconfig ./kubeconfig --install\n  capstan controller --health-probe-bind-address :9440 --metrics-bind-address :8080\n',

@@ -65,7 +65,7 @@ function addSet(program: Command, runs: Runs): void {
       .command('variable')
       .description('set variables of a topology as NAME=VALUE; NAME- removes a variable')
       .argument('<cluster>', 'the cluster')
-      .argument('<assignments...>', 'NAME=VALUE, the value as JSON or plain text; NAME- takes the variable away'),
+      .argument('<assignments...>', 'NAME=VALUE, the value as JSON or plain text; NAME- removes the variable'),
   )
     .option('--control-plane', 'set overrides of the control plane')
     .option('--machine-deployment <name>', 'set overrides of one machine deployment')

@@ -19,7 +19,7 @@ describe('the connection to a workload API', () => {
         resolve: () => [],
         dial: (host: string, port: number) => {
           dialled.push(`${host}:${port}`);
-          throw new Error('nobody is at home');
+          throw new Error('nothing listens there');
         },
       },
     };
@@ -29,7 +29,7 @@ describe('the connection to a workload API', () => {
     await expect(api.probe(signal)).rejects.toThrow(/ECONNREFUSED/);
     expect(dialled).toEqual([]);
     isKnown = true;
-    await expect(api.probe(signal)).rejects.toThrow('nobody is at home');
+    await expect(api.probe(signal)).rejects.toThrow('nothing listens there');
     await expect(
       api.client.list({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }),
     ).rejects.toThrow('nobody');

@@ -407,7 +407,7 @@ describe('the namespace controller', () => {
     expect(await w.exists(secrets, 'elsewhere')).toBe(true);
   });
 
-  it('reports what holds a namespace up in upstream’s words and goes on once it is gone', async () => {
+  it('reports what holds a namespace up in upstream’s words and continues once it is gone', async () => {
     const w = await setUp();
     await w.server.create(Namespaces, namespace('team'), by);
     await w.server.create(widgets, inTeam(widgets, 'a', ['test/one']), by);

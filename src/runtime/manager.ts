@@ -211,7 +211,7 @@ export function createManager(options: ManagerOptions): Manager {
       cancel = clock.after(gracefulStopMs, () =>
         reject(
           new CapstanError('CAP_STOP_TIMEOUT', `${what} did not stop within ${gracefulStopMs / 1000} s`, {
-            hint: 'the next start goes on where this one was cut off',
+            hint: 'the next start continues where this one was cut off',
           }),
         ),
       );
@@ -322,7 +322,7 @@ export function createManager(options: ManagerOptions): Manager {
       events.stop();
       throw new CapstanError(
         'CAP_LEADERSHIP_LOST',
-        'the lease was lost; another instance may go on with the work now',
+        'the lease was lost; another instance may continue with the work now',
         {
           hint: 'start again; check the connection to the API server if this repeats',
         },

@@ -49,5 +49,5 @@ export function renderCloudsYaml({ url, region, secrets, authorityFile }: Clouds
       ...common,
     };
   }
-  return `# The simulated cloud. Written anew whenever it starts.\n${stringify({ clouds })}`;
+  return `# The simulated cloud. Rewritten at every start.\n${stringify({ clouds })}`;
 }

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { CapstanError } from '../machinery/index.ts';
+import { writeDurably } from './durable-file.ts';
 import { decodeRecord, encodeRecord } from './record-format.ts';
 
 /**
@@ -34,39 +33,13 @@ export interface BackupSummary {
   records: number;
 }
 
-/** Writes a backup under a temporary name and renames it once it is on disk, so readers never see a partial file. */
+/** Writes a backup. Readers never see a partial file. */
 export async function writeBackup(
   path: string,
   revision: number,
   records: Iterable<BackupRecord> | AsyncIterable<BackupRecord>,
 ): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    try {
-      await writeContents(file, revision, records);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncDirectory(dirname(path));
-}
-
-/** Makes the creation or renaming of a file survive a power loss. */
-export async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open directories. Its file systems persist names with the sync of the file.
-  if (process.platform === 'win32') return;
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await writeDurably(path, (file) => writeContents(file, revision, records));
 }
 
 async function writeContents(

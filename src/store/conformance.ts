@@ -131,7 +131,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         expect(store.get('/g/p/a')?.value).toBe('0');
       });
 
-      it('rejects a write whose value cannot be made and goes on', async () => {
+      it('rejects a write whose value cannot be made and continues', async () => {
         const failing = store.put('/g/p/a', absent, () => {
           throw new Error('no value');
         });
@@ -237,7 +237,7 @@ export function storeConformance(name: string, factory: EngineFactory): void {
         },
       );
 
-      it('shows watchers the new state before the writer goes on', async () => {
+      it('shows watchers the new state before the writer continues', async () => {
         let seenByWatcher: string | undefined;
         store.watch('/g/p/', 0, () => {
           seenByWatcher = store.get('/g/p/a')?.value;

@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
-import { syncDirectory, writeBackup } from './backup.ts';
+import { writeBackup } from './backup.ts';
+import { syncDirectory } from './durable-file.ts';
 import { encodeFrame, type FoldedJournal, foldJournal, headerBytes } from './journal-format.ts';
 import type { Engine, EngineWrite } from './types.ts';
 
@@ -184,6 +185,6 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
 
 function damaged(file: string, detail: string): CapstanError {
   return new CapstanError('CAP_STORE_DAMAGED', `the journal ${file} is damaged: ${detail}`, {
-    hint: 'put back an earlier copy of the file, or remove it to begin without its content',
+    hint: 'put back an earlier copy of the file, or remove it to start without its content',
   });
 }

@@ -67,7 +67,7 @@ export function foldJournal(content: Buffer): FoldedJournal | { readonly problem
   if (length < headerBytes.length && headerBytes.subarray(0, length).equals(content)) {
     return { records, revision: 0, liveBytes: 0, length, end: 0 };
   }
-  if (!content.subarray(0, headerBytes.length).equals(headerBytes)) return { problem: 'it does not begin as one' };
+  if (!content.subarray(0, headerBytes.length).equals(headerBytes)) return { problem: 'it has another header' };
   let end = headerBytes.length;
   let revision = 0;
   while (end + frameHeader <= length) {

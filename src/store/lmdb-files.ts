@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
 import { CapstanError, errorMessage } from '../machinery/index.ts';
-import { syncDirectory } from './backup.ts';
+import { syncDirectory } from './durable-file.ts';
 
 /** Metadata of the database, changed in the same transaction as the records. */
 export interface StoreState {
@@ -115,7 +115,7 @@ export function putState(files: LmdbFiles, state: StoreState): void {
 
 export function damagedStore(directory: string, detail: string): CapstanError {
   return new CapstanError('CAP_STORE_DAMAGED', `the store in ${directory} is damaged: ${detail}`, {
-    hint: 'restore the latest backup, or run `capstan store check --repair` to go on without the damaged records',
+    hint: 'restore the latest backup, or run `capstan store check --repair` to continue without the damaged records',
   });
 }
 

@@ -1,8 +1,9 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CapstanError } from '../machinery/index.ts';
-import { type BackupSummary, readBackup, syncDirectory } from './backup.ts';
+import { type BackupSummary, readBackup } from './backup.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { syncDirectory } from './durable-file.ts';
 import { lmdbEngine } from './lmdb-engine.ts';
 import { dataFileNames } from './lmdb-files.ts';
 import type { EngineWrite } from './types.ts';

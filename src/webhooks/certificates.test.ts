@@ -79,7 +79,7 @@ describe('the certificates of the webhooks', () => {
     }
   });
 
-  it('are created anew when the authority expired unnoticed or is damaged', async () => {
+  it('are created again when the authority expired unnoticed or is damaged', async () => {
     const clock = new ManualClock();
     const first = await make(clock);
     await at(clock, 11 * year);

@@ -50,7 +50,7 @@ export function trustBundle({ authority, next, previous }: WebhookCertificates):
  * 2. once it is published everywhere and has settled, it signs, and the old one stays in the bundle;
  * 3. when nothing the old one signed can be valid any more, it leaves the bundle.
  *
- * Where nothing is there, or what is there has expired or is damaged, all of it is made anew at once: nobody can be
+ * Where nothing is there, or what is there has expired or is damaged, all of it is made again at once: nobody can be
  * talking to us then.
  */
 export async function renewedCertificates(

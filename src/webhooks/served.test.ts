@@ -162,7 +162,7 @@ describe('kinds with webhooks', () => {
     ['a body that is no JSON', '/mutate', 'x', 400],
     ['a review of another kind', '/validate', '{"kind":"ConversionReview","apiVersion":"v1"}', 400],
     ['an unknown path', '/other', '{}', 404],
-    ['a body without end', '/mutate', ' '.repeat(9 * 1024 * 1024), 413],
+    ['a body that never ends', '/mutate', ' '.repeat(9 * 1024 * 1024), 413],
   ])('answer %s with the matching code', async (_what, path, body, code) => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const asked = httpsRequest(

@@ -92,7 +92,7 @@ const wholeLife = [
 
 const serverOf = ({ spec }: Machine): string => spec.providerID?.split('/').at(-1) ?? '';
 
-describe('a server that is lost for good', () => {
+describe('a server that is permanently lost', () => {
   it('is replaced without a health check, as a worker and as a control plane', async () => {
     await begin(11);
     const [worker] = await machinesOf('md');

@@ -215,7 +215,7 @@ describe('the rules of the published schema', () => {
       ['extraArgs name must be unique', 'kubeletExtraArgs name must be unique'],
     ],
     [
-      'want a layout said in one way',
+      'require one form of disk layout',
       {
         diskSetup: {
           partitions: [

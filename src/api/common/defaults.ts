@@ -1,6 +1,6 @@
 import { canonicalQuantity } from '../../machinery/index.ts';
 
-/** Sets a field that is absent or an empty string. Go cannot tell the two apart, so kube-apiserver sets both. */
+/** Sets a field that is absent or an empty string. Go cannot distinguish them, so kube-apiserver sets both. */
 export function setDefault<T extends object, K extends keyof T>(
   target: T,
   key: K,

@@ -82,5 +82,5 @@ export function validatePort(port: number | undefined, path: string): FieldError
 
 export function validateNotNegative(count: number | undefined, path: string): FieldError[] {
   if (count === undefined || count >= 0) return [];
-  return [fieldError.invalid(path, count, 'must be greater than or equal to 0; 0 puts the control plane to sleep')];
+  return [fieldError.invalid(path, count, 'must be greater than or equal to 0; 0 hibernates the control plane')];
 }

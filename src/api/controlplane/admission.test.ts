@@ -78,7 +78,7 @@ describe('validation of a KubeadmControlPlane', () => {
       ],
     ],
     [
-      'names that cannot be told apart',
+      'names that cannot be distinguished',
       { machineNaming: { template: '{{ .cluster.name }}' } },
       ['spec.machineNaming.template: Invalid value: "{{ .cluster.name }}": invalid template, {{ .random }} is missing'],
     ],

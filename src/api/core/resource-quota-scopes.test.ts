@@ -35,7 +35,7 @@ describe('the scopes of a ResourceQuota', () => {
   // Messages of kube-apiserver 1.34.
   it.each<[string, ScopedQuota, string[]]>([
     [
-      'a scope nobody knows',
+      'an unknown scope',
       { hard: { services: '1' }, scopes: ['Bogus'] },
       ['spec.scopes: Invalid value: ["Bogus"]: unsupported scope'],
     ],
@@ -65,7 +65,7 @@ describe('the scopes of a ResourceQuota', () => {
       ],
     ],
     [
-      'an operator nobody knows',
+      'an unknown operator',
       { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'Foo' }] } },
       [`${selector}.operator: Invalid value: "Foo": not a valid selector operator`],
     ],

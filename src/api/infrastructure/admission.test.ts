@@ -245,7 +245,7 @@ describe('an OpenStackCluster that is being created', () => {
   });
 
   it.each<[string, JsonObject, JsonObject, JsonObject, string[]]>([
-    ['subnets before they are there', subnets, { managedSubnets: [{ cidr: '10.7.0.0/24' }] }, {}, []],
+    ['subnets before they exist', subnets, { managedSubnets: [{ cidr: '10.7.0.0/24' }] }, {}, []],
     [
       'subnets afterwards',
       subnets,

@@ -34,15 +34,15 @@ describe('a defragmentation rule of etcd', () => {
 
   it.each<[string, string]>([
     ['dbSize', 'is a number; compare it with something'],
-    ['dbsize > 1', 'speaks of dbsize, which is none of dbSize, dbSizeInUse, dbSizeFree, dbQuota, dbQuotaUsage'],
+    ['dbsize > 1', 'refers to dbsize, which is none of dbSize, dbSizeInUse, dbSizeFree, dbQuota, dbQuotaUsage'],
     ['dbSize > ', 'ends where a value is expected'],
-    ['dbSize > 1 dbQuota', 'does not go on with "dbQuota"'],
+    ['dbSize > 1 dbQuota', 'does not continue with "dbQuota"'],
     ['(dbSize > 1', 'has a parenthesis that is not closed'],
     ['dbSize > 1 || 2', 'has a boolean and a number beside ||'],
     ['dbSize > $x', 'cannot be read at "$x"'],
-    ['dbSize > 1 toString', 'does not go on with "toString"'],
+    ['dbSize > 1 toString', 'does not continue with "toString"'],
     ['!dbSize', 'has a number after !'],
-    ['toString > 1', 'speaks of toString, which is none of dbSize, dbSizeInUse, dbSizeFree, dbQuota, dbQuotaUsage'],
+    ['toString > 1', 'refers to toString, which is none of dbSize, dbSizeInUse, dbSizeFree, dbQuota, dbQuotaUsage'],
   ])('%s is refused', (text, problem) => {
     expect(said(text)).toBe(problem);
   });

@@ -32,7 +32,7 @@ export function parseDefragmentRule(text: string): DefragmentRule | { readonly p
     const tokens = tokensOf(text);
     const whole = readBinary(tokens, 0);
     const [rest] = tokens;
-    if (rest !== undefined) throw new RuleProblem(`does not go on with ${JSON.stringify(rest)}`);
+    if (rest !== undefined) throw new RuleProblem(`does not continue with ${JSON.stringify(rest)}`);
     if (whole.type !== 'boolean') throw new RuleProblem('is a number; compare it with something');
     return (facts) => whole.evaluate(facts) === true;
   } catch (error) {
@@ -136,7 +136,7 @@ function readUnary(tokens: string[]): Expression {
   const name = names.find((known) => known === token);
   if (name) return { type: 'number', evaluate: (facts) => facts[name] };
   const problem = /^\w/.test(token)
-    ? `speaks of ${token}, which is none of ${names.join(', ')}`
+    ? `refers to ${token}, which is none of ${names.join(', ')}`
     : `has ${token} where a value is expected`;
   throw new RuleProblem(problem);
 }

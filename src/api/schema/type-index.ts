@@ -137,7 +137,7 @@ const apiVersionField = plainField(
 );
 const kindField = plainField('kind', 0, 'string', 'The kind of this object, in CamelCase.');
 const objectMetadata = plainField('metadata', 1, 'meta.ObjectMeta', 'Name, labels and everything all objects have.');
-const listMetadata = plainField('metadata', 1, 'meta.ListMeta', 'The version of the list and where it goes on.');
+const listMetadata = plainField('metadata', 1, 'meta.ListMeta', 'The version of the list and where it continues.');
 
 /** Returns all types by component name, including inline types. */
 export function indexedTypes(): ReadonlyMap<string, IndexedType> {

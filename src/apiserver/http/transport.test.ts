@@ -162,7 +162,7 @@ onTargets(targets, (on, { real }) => {
   });
 
   describe('HTTP answers', () => {
-    it('a path nobody serves is a plain 404 without a Status', async () => {
+    it('an unknown path is a plain 404 without a Status', async () => {
       for (const path of ['/nothing', '/apis/no.such.group/v1', '/apis/no.such.group/v1/things']) {
         const answer = await on().api.get(path);
         expect(answer.status).toBe(404);

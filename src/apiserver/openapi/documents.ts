@@ -143,7 +143,7 @@ export class OpenApi {
           kind: { type: 'string', description: 'Kind of this object.' },
           metadata: {
             allOf: [this.#metaSchema(`${metaPrefix}ListMeta`)],
-            description: 'Standard list metadata: the version of the list and where it goes on.',
+            description: 'Standard list metadata: the version of the list and where it continues.',
           },
           items: { type: 'array', items: { component: name }, description: 'The objects.' },
         },

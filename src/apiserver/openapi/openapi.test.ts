@@ -71,7 +71,7 @@ onTargets(targets, (on) => {
       expect(again.bytes.length).toBe(0);
     });
 
-    it('the document of a group-version nobody serves is a 404', async () => {
+    it('the document of an unknown group-version is a 404', async () => {
       expect((await on().api.get('/openapi/v3/apis/no.such.group/v1')).status).toBe(404);
     });
 

@@ -327,7 +327,7 @@ onTargets(targets, (on, { real }) => {
       expect((await lenient.create('a-very-long-name')).status).toBe(201);
     });
 
-    it('of a kind nobody serves count as a failure of the policy', async () => {
+    it('of a kind that is not served count as a failure of the policy', async () => {
       const paramKind = { apiVersion: 'nobody.example.com/v1', kind: 'Nothing' };
       const binding = { paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } };
       const ns = await on().namespace();

@@ -175,7 +175,7 @@ async function call(
     if (error instanceof NobodyListensError && definition.crd && isProviderWebhook(webhook, definition)) {
       // Provider installations register webhooks of managers that Capstan replaces; their pods may never run.
       request.caller.warn(
-        `admission webhook "${webhook.name}" was not asked, nobody runs it; this kind is checked by Capstan itself`,
+        `admission webhook "${webhook.name}" was not called, because it does not run; Capstan checks this kind itself`,
       );
       return undefined;
     }

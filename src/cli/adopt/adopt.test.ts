@@ -267,7 +267,7 @@ describe('obstacles of an adoption', () => {
     world = upstreamWorld({ coreArgs: ['--leader-elect', '--feature-gates=MachinePool=true,ClusterTopology=false'] });
     const topology = { classRef: { name: 'missing' }, version: 'v1.34.0' };
     put(Clusters, { metadata: { namespace: 'default', name: 'asleep' }, spec: { topology } });
-    expect(await obstacles()).toContain('ours would begin to act on it');
+    expect(await obstacles()).toContain('Capstan would start to act on it');
   });
 
   it('include control planes that run as Pods of another provider', async () => {

@@ -29,7 +29,7 @@ export function differencesOf(
         .map(([gate]) => `${namespace}/${name} runs with the feature gate ${gate}, which ours does not know`),
       ...(keptBy === undefined
         ? []
-        : [`${namespace}/${name} is kept by ${keptBy}: tell it to stop, or it starts the manager again`]),
+        : [`${namespace}/${name} is kept by ${keptBy}: stop it, or it starts the manager again`]),
     ]),
     ...definitions.flatMap((definition) => servedDifferences(definition, ours.get(definition.metadata.name ?? ''))),
   ];
@@ -51,6 +51,6 @@ export function dormantTopologies(managers: readonly FoundManager[], clusters: r
   const waiting = clusters.filter(({ spec }) => spec.topology !== undefined);
   return waiting.map(
     ({ metadata: { namespace, name } }) =>
-      `Cluster ${namespace}/${name} has a topology, and the feature gate ClusterTopology of ${core.namespace}/${core.name} is off: ours would begin to act on it; switch the gate on first, or take spec.topology away`,
+      `Cluster ${namespace}/${name} has a topology, and the feature gate ClusterTopology of ${core.namespace}/${core.name} is off: Capstan would start to act on it; switch the gate on first, or take spec.topology away`,
   );
 }

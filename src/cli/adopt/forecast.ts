@@ -125,7 +125,7 @@ async function deploymentRollouts(
   return deployments.flatMap((deployment) => {
     const own = sets.filter((set) => isOwned(set, deployment));
     const { old } = findRevisions(deployment, own, clock.now());
-    const because = [`MachineDeployment ${deployment.metadata.name} would roll them out anew`];
+    const because = [`MachineDeployment ${deployment.metadata.name} would roll them out again`];
     return machines
       .filter((machine) => old.some((set) => isOwned(machine, set)))
       .map((machine) => ({ machine: machine.metadata.name ?? '', because }));

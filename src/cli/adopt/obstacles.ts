@@ -58,7 +58,7 @@ async function planeObstacles(
     const [first, count] = await someOf(client, definitions, kind, signal);
     if (!first) continue;
     obstacles.push(
-      `${placeOf(first)}${count > 1 ? ` and ${count - 1} more` : ''} of ${kind} run as Pods that ${title} made: taken over, their Pods would be made anew and their data not be found; back up their etcd and restore it into new planes, here after the old ones are gone or in another management cluster`,
+      `${placeOf(first)}${count > 1 ? ` and ${count - 1} more` : ''} of ${kind} run as Pods that ${title} made: taken over, their Pods would be created again without their data; back up their etcd and restore it into new planes, here after the old ones are gone or in another management cluster`,
     );
   }
   return obstacles;

@@ -80,7 +80,7 @@ export async function takeSurvey(
 
 function forecastObstacles({ namespace, name, rolled, problem }: ClusterForecast): string[] {
   const cluster = `Cluster ${namespace}/${name}`;
-  if (problem !== undefined) return [`what would become of ${cluster} cannot be told: ${problem}`];
+  if (problem !== undefined) return [`the effect on ${cluster} cannot be determined: ${problem}`];
   if (rolled.length === 0) return [];
   const [first] = rolled;
   return [

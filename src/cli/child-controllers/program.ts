@@ -56,8 +56,9 @@ async function runInside(process: SimulatedProcess, options: ChildControllersOpt
   const metrics = createMetrics();
   const state: { manager?: Manager; isPublished(): boolean } = { isPublished: () => false };
   const ready = (): CheckResult => {
-    const problems = state.manager ? [...state.manager.ready().problems] : ['the controllers have not begun'];
-    if (!state.isPublished()) problems.push('the API server has not been told whom to trust for the webhooks');
+    const problems = state.manager ? [...state.manager.ready().problems] : ['the controllers have not started'];
+    if (!state.isPublished())
+      problems.push('the API server does not have the certificate authority of the webhooks yet');
     return { ok: problems.length === 0, problems };
   };
   const healthy = (): CheckResult => state.manager?.healthy() ?? { ok: true, problems: [] };

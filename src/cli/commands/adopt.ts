@@ -95,7 +95,7 @@ async function takeOver(
   context.stdout(
     options.controllers
       ? 'taken over\n'
-      : 'taken over; run `capstan controller --install`: until then nobody looks after the clusters\n',
+      : 'taken over; run `capstan controller --install`: until then no controller manages the clusters\n',
   );
   return 0;
 }

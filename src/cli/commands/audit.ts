@@ -106,7 +106,7 @@ function sum(reports: readonly Report[], what: 'orphans' | 'missing'): number {
 function refuseGuesses({ unasked }: AllOwners): void {
   if (unasked.length === 0) return;
   throw new CapstanError('CAP_OWNERS_UNKNOWN', `nothing was deleted: it may belong to ${unasked.join('; ')}`, {
-    hint: 'run it where that cluster can be reached; one that is gone for good is given up with `kubectl delete lc NAME` and the annotation lattice.dev/lost',
+    hint: 'run it where that cluster can be reached; give up one that is permanently gone with `kubectl delete lc NAME` and the annotation lattice.dev/lost',
   });
 }
 

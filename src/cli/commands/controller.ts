@@ -167,8 +167,9 @@ function asControllers(): NonNullable<ConnectionConfig['impersonate']> {
 
 /** A standby instance is ready, too, because it serves the webhooks. */
 function readiness({ manager, webhooks }: { manager?: Manager; webhooks?: WebhookService }): CheckResult {
-  const problems = manager ? [...manager.ready().problems] : ['the controllers have not begun'];
-  if (!webhooks?.keeper.isPublished) problems.push('the API server has not been told whom to trust for the webhooks');
+  const problems = manager ? [...manager.ready().problems] : ['the controllers have not started'];
+  if (!webhooks?.keeper.isPublished)
+    problems.push('the API server does not have the certificate authority of the webhooks yet');
   return { ok: problems.length === 0, problems };
 }
 

@@ -57,7 +57,7 @@ export async function move(options: MoveOptions, context: CommandContext): Promi
       } catch (error) {
         if (isUnderWay) {
           context.stderr(
-            `interrupted: what is not moved yet stays paused; run the same command again to go on, or with --cancel to call it off\n`,
+            `interrupted: objects that are not moved yet stay paused; run the same command again to continue, or with --cancel to cancel\n`,
           );
         }
         throw error;

@@ -41,7 +41,7 @@ export async function keepWebhooksServed(options: KeepWebhooksServedOptions, sig
       // seen twice, because another instance may be about to write or remove them
       if (isUnserved && wasUnserved) {
         await take(signal);
-        log.info('The API server asks this instance: nobody else serves the webhooks any more');
+        log.info('The API server calls this instance now, because no other serves the webhooks');
       }
       wasUnserved = isUnserved && !wasUnserved;
     } catch (error) {

@@ -71,7 +71,7 @@ describe('webhook configurations at the end', () => {
     expect([await left(), errors]).toEqual([0, []]);
   });
 
-  it('that cannot be taken away are told of, with what follows', async () => {
+  it('that cannot be removed are reported, with the consequences', async () => {
     isDown = true;
     const removal = removeConfigurations(administrator, { service: { port: 1001 }, clock, log });
     await runUntil(clock, () => errors.length > 0);

@@ -28,7 +28,7 @@ export function stagesOf({ cluster, objects }: ClusterObjects): Stage[] {
       done: host !== undefined,
       detail: host === undefined ? 'waiting for its Service' : `https://${host}:${port ?? 443}`,
     },
-    flag('network and security groups are there', cluster, 'infrastructureProvisioned', 'waiting for OpenStack'),
+    flag('network and security groups exist', cluster, 'infrastructureProvisioned', 'waiting for OpenStack'),
     flag('control plane answers', cluster, 'controlPlaneInitialized', 'waiting for its Pods'),
     counted('workers have a server', (machine) => textAt(machine, 'spec', 'providerID') !== undefined),
     counted('workers have joined', (machine) => textAt(machine, 'status', 'nodeRef', 'name') !== undefined),

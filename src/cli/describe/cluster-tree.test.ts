@@ -386,7 +386,12 @@ describe('details in the tree of a cluster', () => {
   });
 
   it.each<[string, object, object, RegExp]>([
-    ['a pause nobody has acted on', { paused: true }, {}, /Paused +True +Warning +Paused +spec\.paused is true/],
+    [
+      'a pause that no controller has observed',
+      { paused: true },
+      {},
+      /Paused +True +Warning +Paused +spec\.paused is true/,
+    ],
     [
       'a pause',
       { paused: true },
@@ -399,7 +404,7 @@ describe('details in the tree of a cluster', () => {
       /Paused +True +Warning +Paused +5s +Cluster spec\.paused is set to true/,
     ],
     [
-      'a topology nobody acts on',
+      'a topology without a controller',
       { topology: { classRef: { name: 'quick' }, version: 'v1.34.1' } },
       {},
       /TopologyReconciled +Unknown +Info +NotActedOn +spec\.topology \(class "quick"\) has not been acted on/,
@@ -455,7 +460,7 @@ describe('details in the tree of a cluster', () => {
       { nodeRef: { name: 'n' }, nodeInfo: { kubeletVersion: 'v1.34.1+k0s' } },
       undefined,
     ],
-    ['no Node', {}, { phase: 'Provisioned' }, /NoNode +its server is there and no Node with its providerID/],
+    ['no Node', {}, { phase: 'Provisioned' }, /NoNode +its server exists, but no Node has its providerID/],
     ['no server yet', {}, { phase: 'Pending' }, undefined],
   ])('shows of a machine: %s', (_what, spec, status, line) => {
     const machine = (name: string): AnyObject =>
@@ -484,7 +489,7 @@ describe('details in the tree of a cluster', () => {
     expect(shownOf(root, [plane(healthy.conditions)])[2]).toMatch(
       /Asleep +True +Warning +Hibernated +spec\.replicas is 0/,
     );
-    const said = modern('Available', 'False', 5, { reason: 'Hibernated', message: 'the control plane sleeps' });
+    const said = modern('Available', 'False', 5, { reason: 'Hibernated', message: 'the control plane is hibernated' });
     expect(shownOf(root, [plane([said])])).toHaveLength(2);
   });
 

@@ -85,7 +85,8 @@ function sleepFinding(object: AnyObject, conditions: readonly ConditionView[]): 
   const isPlane = parseApiVersion(object.apiVersion).group === 'controlplane.cluster.x-k8s.io';
   if (!isPlane || numberAt(object, 'spec', 'replicas') !== 0) return [];
   if (conditions.some((condition) => isBad(condition) && condition.reason === 'Hibernated')) return [];
-  const message = 'spec.replicas is 0: the control plane sleeps, its data is kept; give it replicas to wake it';
+  const message =
+    'spec.replicas is 0: the control plane is hibernated, its data is kept; set replicas to start it again';
   return [finding('Asleep', 'Hibernated', message, 'True')];
 }
 
@@ -112,7 +113,7 @@ function nodeFinding(object: AnyObject): ConditionView[] {
   const phase = textAt(object, 'status', 'phase');
   const node = textAt(object, 'status', 'nodeRef', 'name');
   if (node !== undefined || (phase !== 'Running' && phase !== 'Provisioned')) return [];
-  return [finding('Node', 'NoNode', 'its server is there and no Node with its providerID', 'False')];
+  return [finding('Node', 'NoNode', 'its server exists, but no Node has its providerID', 'False')];
 }
 
 function finding(type: string, reason: string, message: string, status: string): ConditionView {

@@ -309,7 +309,7 @@ describe('ClusterResourceSets', () => {
       /the cluster refuses it: Invalid at metadata.name/,
     ],
     [
-      'a kind nobody serves',
+      'a kind that is not served',
       '{"apiVersion": "nobody.dev/v1", "kind": "Thing", "metadata": {"name": "x"}}',
       /Thing x: the cluster serves no kind Thing in nobody.dev\/v1/,
     ],

@@ -80,14 +80,14 @@ function certificateController(cache: CacheReader): ControllerDefinition {
       const certificate = context.cache.lister(Certificates).get(key);
       if (!certificate || isDeleting(certificate)) return done();
       const draft = clone(certificate);
-      const result = await keep(context, draft);
+      const result = await reconcileNormal(context, draft);
       await writeObject(context, Certificates, certificate, draft, { observed: false });
       return result;
     },
   });
 }
 
-async function keep(context: ReconcileContext, draft: Certificate): Promise<Result> {
+async function reconcileNormal(context: ReconcileContext, draft: Certificate): Promise<Result> {
   const { spec, metadata } = draft;
   const { namespace = '', name = '' } = metadata;
   const now = context.clock.now();

@@ -35,8 +35,8 @@ export interface PlaneReconcile<T extends KubeObject & Conditioned> {
   readonly pauses: readonly string[];
   /** whether the status has observedGeneration */
   readonly reportsGeneration: boolean;
-  keep(): Promise<Outcome>;
-  remove(): Promise<Outcome>;
+  reconcileNormal(): Promise<Outcome>;
+  reconcileDelete(): Promise<Outcome>;
 }
 
 /** Reconciles or deletes a plane unless it is paused, and writes the draft once. */
@@ -50,7 +50,7 @@ export async function reconcilePlane<T extends KubeObject & Conditioned>(
   setVerdict(draft, 'Paused', pausedVerdict(pauses), context.clock.now());
   const { result, error }: Outcome = isPaused
     ? { result: done() }
-    : await (isDeleting(original) ? pass.remove() : pass.keep());
+    : await (isDeleting(original) ? pass.reconcileDelete() : pass.reconcileNormal());
   await writeObject(context, resource, original, draft, { observed: pass.reportsGeneration && !isPaused });
   if (error !== undefined) throw error;
   return result;

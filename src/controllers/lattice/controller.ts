@@ -41,8 +41,8 @@ import {
   writeObject,
 } from '../shared/index.ts';
 import type { LatticeDependencies } from './dependencies.ts';
-import { keepCluster } from './keep.ts';
 import { latticeClusterLabel, latticeFinalizer } from './names.ts';
+import { reconcileCluster } from './reconcile.ts';
 import { removeCluster } from './remove.ts';
 import { manageElsewhere } from './self/elsewhere.ts';
 import { isElsewhere } from './self/stage.ts';
@@ -103,7 +103,7 @@ export function latticeClusterController(dependencies: LatticeDependencies): Con
       if (isElsewhere(cluster)) return await manageElsewhere(context, cluster, dependencies);
       if (isDeleting(cluster)) return await removeCluster(context, cluster, dependencies);
       const held = await withFinalizer(context, LatticeClusters, cluster, latticeFinalizer);
-      return await keepCluster(context, held, dependencies);
+      return await reconcileCluster(context, held, dependencies);
     },
   });
 }

@@ -28,5 +28,5 @@ export async function ensureNamespace(
   }
   if (isDeleting(live)) return `namespace ${name} is being deleted; the cluster is made when it is gone`;
   if (live.metadata.labels?.[latticeClusterLabel] === cluster) return undefined;
-  return `namespace ${name} is there and not marked as that of ${LatticeClusters.kind} ${cluster}; delete it, or run kubectl label namespace ${name} ${latticeClusterLabel}=${cluster}`;
+  return `namespace ${name} exists and is not marked as belonging to ${LatticeClusters.kind} ${cluster}; delete it, or run kubectl label namespace ${name} ${latticeClusterLabel}=${cluster}`;
 }

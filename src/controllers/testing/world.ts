@@ -252,12 +252,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     until: (condition, limitMs) =>
       runUntil(clock, condition, {
         limitMs: limitMs ?? 1_800_000,
-        describe: () =>
-          entries
-            .filter(({ level }) => level === 'error' || level === 'warn')
-            .slice(-5)
-            .map((e) => JSON.stringify(e))
-            .join('\n'),
+        entries,
       }),
     async pass(ms) {
       await settle();

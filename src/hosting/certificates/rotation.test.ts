@@ -16,7 +16,7 @@ const observation = (more: Partial<RotationObservation>): RotationObservation =>
 
 describe('a rotation step', () => {
   it.each<[string, Partial<RotationObservation>, string]>([
-    ['is not begun unasked', {}, 'none'],
+    ['does not start by itself', {}, 'none'],
     ['begins when it is asked for', { request: 'a' }, 'introduce'],
     ['is not done twice for the same request', { request: 'a', record: { ...stable, request: 'a' } }, 'none'],
     [

@@ -140,9 +140,9 @@ describe('replacement of Pods', () => {
   });
 });
 
-describe('a plane that sleeps', () => {
+describe('a hibernated plane', () => {
   it.each([k0smotronPlaneSpec({ replicas: 0 }), kamajiPlaneSpec({ replicas: 0 }), hostedPlaneSpec({ replicas: 0 })])(
-    'runs no Pods while asleep ($naming.provider)',
+    'runs no Pods while hibernated ($naming.provider)',
     (desired) => {
       const objects = planeObjects(desired, factsOf(desired)).controlPlane as Deployment[];
       expect(objects.map(({ spec }) => spec.replicas)).toEqual(objects.map(() => 0));

@@ -148,7 +148,7 @@ describe('applyJsonPatch', () => {
     expect(() => applyJsonPatch(document, nest.slice(0, 1))).not.toThrow();
   });
 
-  it('refuses copies that would grow without end', () => {
+  it('refuses copies that would grow endlessly', () => {
     const copies = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/k${i}` }));
     expect(() => applyJsonPatch(document, copies)).toThrow(
       expect.objectContaining({ status: 422, detail: expect.stringContaining('exceeding the limit') }),

@@ -323,7 +323,7 @@ describe('refusing protobuf', () => {
       'protobuf: Boat.log does not hold valid JSON',
     ],
     [
-      'nesting without end',
+      'endless nesting',
       () => decode((writer) => nest(writer, 300)),
       'protobuf: messages are nested more than 200 deep',
     ],

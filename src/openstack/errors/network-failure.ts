@@ -170,5 +170,5 @@ function proxyRefusal(error: unknown): string | undefined {
   const text = errorMessage(error);
   const status = /Proxy response \((\d+)\)/.exec(text)?.[1];
   if (status === undefined) return undefined;
-  return status === '407' ? 'it wants to know who we are (HTTP 407)' : `HTTP ${status}`;
+  return status === '407' ? 'it requires authentication (HTTP 407)' : `HTTP ${status}`;
 }

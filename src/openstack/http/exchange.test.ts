@@ -139,7 +139,7 @@ describe('requests to a cloud', () => {
     expect(most).toBe(3);
   });
 
-  it('log what went on without secrets', async () => {
+  it('log their work without secrets', async () => {
     const cloud = fakeCloud();
     cloud.on('POST /compute/v2.1/servers', ({ json }) => ({
       status: 400,

@@ -51,7 +51,7 @@ export class Listeners<T> {
     for (const listener of this.#ofOne.get(change.id) ?? []) this.#call(listener, change);
   }
 
-  tellOne(listener: ChangeListener<T>, change: Change<T>): void {
+  reportOne(listener: ChangeListener<T>, change: Change<T>): void {
     if (this.#ofOne.get(change.id)?.has(listener)) this.#call(listener, change);
   }
 

@@ -190,7 +190,7 @@ describe('an observer', () => {
     expect(seen).toEqual(['added a ACTIVE', 'removed a']);
   });
 
-  it('polls often while something awaited is under way, and less often when nothing comes of it', async () => {
+  it('polls often while something awaited is under way, and less often when nothing changes', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('a', 'BUILD');
     const { seen } = record(observer, 'server', 'a');
@@ -242,7 +242,7 @@ describe('an observer', () => {
     expect(lists().length - before).toBeLessThanOrEqual(6);
   });
 
-  it('stops when the last subscriber has left and starts anew for the next', async () => {
+  it('stops when the last subscriber has left and starts over for the next', async () => {
     const { cloud, observer, set, lists } = observedCloud();
     set('a', 'ACTIVE');
     const first = record(observer, 'server');
@@ -281,7 +281,7 @@ describe('an observer', () => {
     expect(seen).toHaveLength(2500);
   });
 
-  it('goes on after failures with growing pauses and reports its state', async () => {
+  it('continues after failures with growing pauses and reports its state', async () => {
     const { cloud, observer, balancers } = observedCloud();
     cloud.on('GET /load-balancer/v2.0/lbaas/loadbalancers', { status: 500, json: { faultstring: 'broken' } });
     const { seen } = record(observer, 'loadBalancer');

@@ -67,7 +67,9 @@ export class TypeObserver<T extends { readonly id: string }> {
     if (id !== undefined) {
       const known = this.#things.get(id);
       if (known) {
-        queueMicrotask(() => this.#listeners.tellOne(listener, { change: 'added', id, now: known, before: undefined }));
+        queueMicrotask(() =>
+          this.#listeners.reportOne(listener, { change: 'added', id, now: known, before: undefined }),
+        );
       } else this.#unheard.add(id);
     }
     this.#wake({ soon: this.#synced && id !== undefined && !this.#things.has(id) });
@@ -246,7 +248,7 @@ export class TypeObserver<T extends { readonly id: string }> {
 
   /** Notifies subscribers of all differences. Returns their number. */
   async #apply(source: Source<T>, reading: Reading<T>, startedAt: number, signal: AbortSignal): Promise<number> {
-    let changes = this.#tellUndone(reading, startedAt);
+    let changes = this.#reportUndone(reading, startedAt);
     for (const [id, now] of reading.things) if (this.#put(id, now)) changes++;
     for (const id of reading.deleted) if (this.#remove(id)) changes++;
     if (reading.complete) {
@@ -268,7 +270,7 @@ export class TypeObserver<T extends { readonly id: string }> {
    * Reports our own changes that were undone before a poll saw them, so that the polls before and after are equal.
    * Returns their number.
    */
-  #tellUndone(reading: Reading<T>, startedAt: number): number {
+  #reportUndone(reading: Reading<T>, startedAt: number): number {
     let undone = 0;
     for (const [id, { thing, at }] of this.#noted) {
       if (startedAt <= at) continue;

@@ -48,7 +48,7 @@ const ask = (host: string, port: number, servername: string): Promise<string> =>
     socket.on('data', (chunk) => {
       text += chunk.toString();
     });
-    socket.on('end', () => (text === '' ? reject(new Error('hung up')) : resolve(text)));
+    socket.on('end', () => (text === '' ? reject(new Error('closed the connection')) : resolve(text)));
     socket.on('error', reject);
   });
 

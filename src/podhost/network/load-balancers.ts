@@ -58,7 +58,7 @@ export function loadBalancerController(options: LoadBalancerOptions): Controller
     const service = context.cache.lister(Services).get(key);
     const isGoing = !service || service.metadata.deletionTimestamp !== undefined;
     const taken = await keepNodePorts(id, isGoing ? undefined : service);
-    if (service) for (const unopened of taken) tellUnopened(context, service, unopened);
+    if (service) for (const unopened of taken) reportUnopened(context, service, unopened);
     if (isGoing || !isBalanced(service)) {
       await book.release(id);
       if (service && !isGoing && (service.status?.loadBalancer?.ingress?.length ?? 0) > 0 && !isForeign(service)) {
@@ -87,7 +87,7 @@ export function loadBalancerController(options: LoadBalancerOptions): Controller
       ...(spec.loadBalancerIP && { asked: spec.loadBalancerIP }),
       isHeldByOther: (address) => table.isHeldByOther(address, service),
     });
-    tellProblems(context, service, grant, cidr);
+    reportProblems(context, service, grant, cidr);
     if (grant) await writeStatus(context, service, grant.address);
     return grant;
   };
@@ -108,7 +108,7 @@ function isBalanced(service: Service): boolean {
   return service.spec.type === 'LoadBalancer' && !isForeign(service);
 }
 
-function tellProblems(
+function reportProblems(
   context: ReconcileContext,
   service: Service,
   grant: AddressGrant | undefined,
@@ -121,7 +121,7 @@ function tellProblems(
     return;
   }
   const { address, problems } = grant;
-  for (const { port, problem } of problems) tellUnopened(context, service, { address, port, problem });
+  for (const { port, problem } of problems) reportUnopened(context, service, { address, port, problem });
 }
 
 /** A port that could not be opened. */
@@ -131,7 +131,7 @@ interface Unopened {
   readonly problem: ListenProblem;
 }
 
-function tellUnopened({ events }: ReconcileContext, service: Service, { address, port, problem }: Unopened): void {
+function reportUnopened({ events }: ReconcileContext, service: Service, { address, port, problem }: Unopened): void {
   const cure =
     problem.code === 'EACCES'
       ? ': ports below 1024 need the right to use them, see net.ipv4.ip_unprivileged_port_start'

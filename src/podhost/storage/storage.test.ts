@@ -86,7 +86,7 @@ describe('volumes', () => {
 
   it.each([
     ['is not there', undefined, 'persistentvolumeclaim "missing" not found'],
-    ['has a class nobody knows', 'fast', 'pod has unbound immediate PersistentVolumeClaims'],
+    ['has an unknown class', 'fast', 'pod has unbound immediate PersistentVolumeClaims'],
   ])('hold back a Pod whose claim %s, and say so', async (_, storageClass, problem) => {
     if (storageClass !== undefined) await createClaim('missing', storageClass);
     await createPod('p', 'missing');

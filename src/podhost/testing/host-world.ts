@@ -158,12 +158,7 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
   const until: HostWorld['until'] = (condition, limitMs) =>
     runUntil(clock, condition, {
       limitMs: limitMs ?? 600_000,
-      describe: () =>
-        entries
-          .filter(({ level }) => level === 'error' || level === 'warn')
-          .slice(-5)
-          .map((entry) => JSON.stringify(entry))
-          .join('\n'),
+      entries,
     });
   const pod = async (name: string): Promise<Pod> => client.get(Pods, { namespace, name });
 

@@ -178,7 +178,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     if (error instanceof TerminalError) {
       queue.forget(key);
       measured.terminalError();
-      keyLog.error('Reconcile failed for good until the object changes', { reason: error.reason, error });
+      keyLog.error('Reconcile failed and is not retried until the object changes', { reason: error.reason, error });
       return 'error';
     }
     const retryInMs = Math.round(queue.addRateLimited(key));

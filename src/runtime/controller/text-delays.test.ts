@@ -85,7 +85,7 @@ describe('a status in which only texts changed', () => {
     expect(statusWrites()).toBe(2);
   });
 
-  it('is delayed anew by every series of changes', async () => {
+  it('is delayed again by every series of changes', async () => {
     await openWorld(3000);
     for (const size of [2, 3]) {
       await resize(size);

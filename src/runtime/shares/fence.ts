@@ -28,7 +28,7 @@ export function createFence(clock: Clock, limitMs: number): Fence {
     check() {
       if (isOpen()) return;
       throw new CapstanError('CAP_LEASE_NOT_HELD', 'this process does not hold its lease any more: nothing was sent', {
-        hint: 'another process goes on with the work; check the connection to the API server if this repeats',
+        hint: 'another process continues with the work; check the connection to the API server if this repeats',
       });
     },
     renewed(beganAt) {

@@ -48,7 +48,7 @@ const happening = fc.record({
   afterMs: fc.integer({ min: 0, max: 6000 }),
 });
 
-it('managers that share the work make nothing twice, whoever comes, goes or sleeps meanwhile', async () => {
+it('managers that share the work make nothing twice, whichever processes join, leave or pause meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), fc.array(happening, { maxLength: 8 }), async (seed, happenings) => {
       const clock = new ManualClock();

@@ -130,7 +130,7 @@ function expectOneOwnerAtATime(sent: readonly Sent[]): void {
     for (const { session } of sent.filter((one) => one.share === share)) {
       const process = session.split(' ')[0] ?? '';
       if (process !== last && last !== undefined) for (const before of processes.splice(0)) ended.add(before);
-      if (ended.has(session)) throw new Error(`${session} went on with ${share} after another had begun`);
+      if (ended.has(session)) throw new Error(`${session} continued with ${share} after another had begun`);
       processes.push(session);
       last = process;
     }
@@ -182,7 +182,7 @@ describe('processes that share the work', () => {
     a.stop();
   });
 
-  it('send nothing for shares they lost while paused, and start anew', async () => {
+  it('send nothing for shares they lost while paused, and start over', async () => {
     const { clock, add, sent } = world(3);
     const [a, b] = [add('a'), add('b')];
     await runUntil(clock, () => areSettled([a, b]), { limitMs: 20_000 });

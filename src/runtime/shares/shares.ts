@@ -359,7 +359,7 @@ function createDrain(clock: Clock): Drain {
       }
       since ??= clock.monotonic();
       if (clock.monotonic() - since < drainMs) return;
-      for (const abort of aborts) abort(new Error('another process goes on with this cluster'));
+      for (const abort of aborts) abort(new Error('another process continues with this cluster'));
     },
     over() {
       since = undefined;

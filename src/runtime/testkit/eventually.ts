@@ -1,5 +1,6 @@
 import type { Client, ObjectKey } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type ManualClock, type Resource } from '../../machinery/index.ts';
+import type { LogEntry } from '../log.ts';
 
 /** Runs all pending work for several rounds without advancing the clock. */
 export async function settle(rounds = 10): Promise<void> {
@@ -8,12 +9,12 @@ export async function settle(rounds = 10): Promise<void> {
 
 /**
  * Advances a manual clock from timer to timer until `condition` holds. Fails if no timer is left, or after `limitMs` of
- * simulated time. `describe` adds the present state to the error message.
+ * simulated time. The error shows the newest warnings and errors among `entries`.
  */
 export async function runUntil(
   clock: ManualClock,
   condition: () => boolean | Promise<boolean>,
-  options: { limitMs?: number; describe?: () => string } = {},
+  options: { limitMs?: number; entries?: readonly LogEntry[] } = {},
 ): Promise<void> {
   const limit = clock.now() + (options.limitMs ?? 3_600_000);
   for (;;) {
@@ -23,7 +24,10 @@ export async function runUntil(
     const why =
       next === undefined ? 'nothing is left to wait for' : clock.now() + next > limit ? 'time is up' : undefined;
     if (next === undefined || why !== undefined) {
-      throw new Error(`the condition never held: ${why}${options.describe ? `\n${options.describe()}` : ''}`);
+      const problems = (options.entries ?? []).filter(({ level }) => level === 'error' || level === 'warn').slice(-5);
+      throw new Error(
+        [`the condition never held: ${why}`, ...problems.map((entry) => JSON.stringify(entry))].join('\n'),
+      );
     }
     await clock.advance(next);
   }

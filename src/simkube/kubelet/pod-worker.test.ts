@@ -51,7 +51,7 @@ function hosted() {
   });
   let cancel = (): void => {};
   const sync = (): void => {
-    if (++syncs > 1_000) throw new Error('synced without end');
+    if (++syncs > 1_000) throw new Error('synced endlessly');
     cancel();
     const due = worker.sync(pod, volumesKey);
     if (due !== undefined) cancel = clock.after(Math.max(0, due - clock.now()), sync);

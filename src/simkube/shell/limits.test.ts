@@ -41,14 +41,14 @@ describe('a hostile script', () => {
       'x=$(seq 1 3000); while true; do echo $x; done | cat',
       'cannot allocate memory',
     ],
-    ['brackets without end', `echo ${'$('.repeat(5000)}`, 'nested too deep'],
-    ['subshells without end', '( '.repeat(5000), 'nested too deep'],
-    ['an expression without end', `echo $((${'('.repeat(5000)}1`, 'unexpected EOF'],
+    ['endless brackets', `echo ${'$('.repeat(5000)}`, 'nested too deep'],
+    ['endless subshells', '( '.repeat(5000), 'nested too deep'],
+    ['an expression that never ends', `echo $((${'('.repeat(5000)}1`, 'unexpected EOF'],
     ['a sum of many brackets', `echo $((${'('.repeat(5000)}1${')'.repeat(5000)}))`, 'recursion level exceeded'],
     ['a test of many brackets', `[ ${'"(" '.repeat(5000)} ]`, 'too many arguments'],
     ['a repetition of repetitions', 'echo a | grep -E "((a{900}){900}){900}"', 'regular expression too big'],
     ['a format that takes nothing', 'printf a b c', 'a'],
-    ['a width without end', 'printf "%999999999s" a | wc -c', '10000'],
+    ['a width that never ends', 'printf "%999999999s" a | wc -c', '10000'],
   ])('ends: %s', async (_name, script, expected) => {
     const { said } = await run(script);
     expect(said).toContain(expected);

@@ -51,7 +51,7 @@ const routes: readonly AdminRoute[] = [
     run: ({ timings }, _params, body) => changeTimings(timings, body),
   },
   { method: 'GET', path: '/requests', what: 'requests answered so far', run: (operator) => operator.requests() },
-  { method: 'DELETE', path: '/requests', what: 'begin to count anew', run: (operator) => operator.resetRequests() },
+  { method: 'DELETE', path: '/requests', what: 'reset the counts', run: (operator) => operator.resetRequests() },
   {
     method: 'POST',
     path: '/tokens/expire',

@@ -1,3 +1,4 @@
+import { policiesOf } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { need, type Operation, type Resource, resourceRoutes } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
@@ -38,10 +39,7 @@ const defaultZone = 'nova';
 /** Routes of host aggregates. An aggregate with a zone puts its hosts into that zone. */
 export function aggregateRoutes(compute: Compute): Route[] {
   const { aggregates, hosts, core } = compute;
-  const policy = (action: string): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-aggregates:${action}`,
-    level: 'admin',
-  });
+  const policy = policiesOf('os_compute_api:os-aggregates');
   const find = (context: RequestContext): Readonly<Aggregate> =>
     need(aggregates, context.param('id'), (id) => notFound(`Aggregate ${id} could not be found.`));
   const render = (context: RequestContext, row: Readonly<Aggregate>): Record<string, unknown> => ({

@@ -1,12 +1,13 @@
-import type { Policy } from '../core/caller.ts';
+import { type Policy, policiesOf } from '../core/caller.ts';
 import { pythonRepr } from '../core/checks/python.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import { nextHref, pageOf, type SortKey, sorted } from '../core/paging.ts';
+import { type SortKey, sorted } from '../core/paging.ts';
 import { type Operation, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
-import { badRequest, checkBody, conflict, notFound, readTexts, wrappedIn } from '../core/wrapped-refusals.ts';
+import { textRoutes } from '../core/texts.ts';
+import { badRequest, checkBody, conflict, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
-import { maxPage, pageLimit } from './server-list.ts';
+import { pagedList } from './paging.ts';
 import type { Flavor } from './tables.ts';
 
 /** Finds a flavor by id if the caller may use it. Names are not looked up. */
@@ -24,8 +25,7 @@ const updateSchema = wrappedIn('flavor', {
 });
 
 export function flavorRoutes(compute: Compute): Route[] {
-  const reader = (name: string): Policy => ({ name: `os_compute_api:${name}`, level: 'reader' });
-  const admin = (name: string): Policy => ({ name: `os_compute_api:${name}`, level: 'admin' });
+  const policy = policiesOf('os_compute_api');
   const find = (context: RequestContext): Readonly<Flavor> => {
     const flavor = findFlavor(compute, context, context.param('id'));
     if (!flavor) throw notFound(`Flavor ${context.param('id')} could not be found.`);
@@ -33,11 +33,11 @@ export function flavorRoutes(compute: Compute): Route[] {
   };
   const base = '/v2.1/flavors';
   const policies: Readonly<Record<Operation, Policy>> = {
-    list: reader('flavors'),
-    create: admin('os-flavor-manage:create'),
-    show: reader('flavors'),
-    update: admin('os-flavor-manage:update'),
-    delete: admin('os-flavor-manage:delete'),
+    list: policy('flavors', 'reader'),
+    create: policy('os-flavor-manage:create'),
+    show: policy('flavors', 'reader'),
+    update: policy('os-flavor-manage:update'),
+    delete: policy('os-flavor-manage:delete'),
   };
   return [
     ...resourceRoutes<Flavor>({
@@ -49,6 +49,7 @@ export function flavorRoutes(compute: Compute): Route[] {
       find,
       view: (flavor, context) => render(context, flavor),
       list: (context) => list(compute, context, { withDetails: false }),
+      detail: (context) => list(compute, context, { withDetails: true }),
       create: (context) => create(compute, context),
       update(context) {
         checkBody(updateSchema, context.json);
@@ -57,75 +58,24 @@ export function flavorRoutes(compute: Compute): Route[] {
       },
       delete: ({ id }) => void compute.flavors.delete(id),
     }),
-    {
-      method: 'GET',
-      path: `${base}/detail`,
-      policy: reader('flavors'),
-      handle: (context) => list(compute, context, { withDetails: true }),
-    },
-    {
-      method: 'GET',
+    ...textRoutes({
       path: `${base}/{id}/os-extra_specs`,
-      policy: reader('os-flavor-extra-specs:index'),
-      handle: (context) => ({ status: 200, body: { extra_specs: find(context).extraSpecs } }),
-    },
-    {
-      method: 'POST',
-      path: `${base}/{id}/os-extra_specs`,
-      policy: admin('os-flavor-extra-specs:create'),
-      handle: (context) => {
-        const { id, extraSpecs } = find(context);
-        const added = readTexts('extra_specs', context.json);
-        compute.flavors.update(id, { extraSpecs: { ...extraSpecs, ...added } });
-        return { status: 200, body: { extra_specs: added } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${base}/{id}/os-extra_specs/{key}`,
-      policy: reader('os-flavor-extra-specs:show'),
-      handle: (context) => {
-        const { id, extraSpecs } = find(context);
-        const key = context.param('key');
-        const value = extraSpecs[key];
-        if (value === undefined) throw notFound(`Flavor ${id} has no extra specs with key ${key}.`);
-        return { status: 200, body: { [key]: value } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${base}/{id}/os-extra_specs/{key}`,
-      policy: admin('os-flavor-extra-specs:update'),
-      handle: (context) => {
-        const key = context.param('key');
-        // The body of this request has no `extra_specs` wrapper. Adding one lets it be parsed like a create request.
-        const given = readTexts('extra_specs', { extra_specs: context.json });
-        if (!Object.hasOwn(given, key) || Object.keys(given).length !== 1) {
-          throw badRequest('Request body and URI mismatch');
-        }
-        const { id, extraSpecs } = find(context);
-        compute.flavors.update(id, { extraSpecs: { ...extraSpecs, ...given } });
-        return { status: 200, body: given };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{id}/os-extra_specs/{key}`,
-      policy: admin('os-flavor-extra-specs:delete'),
-      handle: (context) => {
-        const { id, extraSpecs } = find(context);
-        const { [context.param('key')]: removed, ...rest } = extraSpecs;
-        if (removed === undefined) {
-          throw notFound(`Flavor ${id} has no extra specs with key ${context.param('key')}.`);
-        }
-        compute.flavors.update(id, { extraSpecs: rest });
-        return { status: 200 };
-      },
-    },
+      key: 'extra_specs',
+      isReplaceable: false,
+      deleted: 200,
+      policy: (operation, level) =>
+        policy(
+          `os-flavor-extra-specs:${operation === 'list' ? 'index' : operation}`,
+          level === 'reader' ? level : 'admin',
+        ),
+      read: (context) => find(context).extraSpecs,
+      write: (context, extraSpecs) => void compute.flavors.update(find(context).id, { extraSpecs }),
+      unknown: (context, key) => `Flavor ${context.param('id')} has no extra specs with key ${key}.`,
+    }),
     {
       method: 'GET',
       path: `${base}/{id}/os-flavor-access`,
-      policy: admin('os-flavor-access'),
+      policy: policy('os-flavor-access'),
       handle: (context) => {
         const flavor = find(context);
         if (flavor.isPublic) throw notFound('Access list not available for public flavors.');
@@ -135,7 +85,7 @@ export function flavorRoutes(compute: Compute): Route[] {
     {
       method: 'POST',
       path: `${base}/{id}/action`,
-      policy: admin('os-flavor-access:add_tenant_access'),
+      policy: policy('os-flavor-access:add_tenant_access'),
       handle: (context) => changeAccess(compute, context, find(context)),
     },
   ];
@@ -201,12 +151,9 @@ function list(compute: Compute, context: RequestContext, { withDetails }: { with
     return flavor.isPublic === (visibility === undefined || /^(?:true|1|yes|on)$/.test(visibility));
   });
   const rows = sorted(visible, [{ read, isDescending: query.get('sort_dir') === 'desc' }]);
-  const page = pageOf(rows, { limit: pageLimit(context, maxPage), marker: query.get('marker') });
-  if (!page) throw badRequest(`marker [${query.get('marker')}] not found`);
-  const last = page.items.at(-1);
-  const flavors = page.items.map((flavor) => (withDetails ? render(context, flavor) : renderBrief(context, flavor)));
-  const links = page.isFull && last ? { flavors_links: [{ rel: 'next', href: nextHref(context, last.id) }] } : {};
-  return { status: 200, body: { flavors, ...links } };
+  return pagedList(context, 'flavors', rows, (flavor) =>
+    withDetails ? render(context, flavor) : renderBrief(context, flavor),
+  );
 }
 
 function wholeNumber(text: string | undefined, name: string): number {

@@ -1,39 +1,37 @@
+import { policiesOf } from '../core/caller.ts';
 import { parseIso8601 } from '../core/checks/iso8601.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import { newestFirst, pageOf } from '../core/paging.ts';
+import { newestFirst } from '../core/paging.ts';
 import type { Route } from '../core/service.ts';
 import { wholeSeconds } from '../core/time-formats.ts';
 import { badRequest, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
-import { maxPage, pageLimit } from './server-list.ts';
+import { pageItems } from './paging.ts';
 import type { InstanceAction } from './tables.ts';
 
 /** Routes of the actions performed on a server, newest first. */
 export function historyRoutes(compute: Compute): Route[] {
-  const policy = (name: string): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-instance-actions:${name}`,
-    level: 'reader',
-  });
+  const policy = policiesOf('os_compute_api:os-instance-actions');
   const base = '/v2.1/servers/{id}/os-instance-actions';
   return [
     {
       method: 'GET',
       path: base,
-      policy: policy('list'),
+      policy: policy('list', 'reader'),
       handle: (context) => {
         const id = serverOf(compute, context);
         const found = newestFirst(compute.actions.by('server', id)).filter(changedWithin(context));
         const rows = found.map((row) => ({ id: row.requestId, row }));
-        const marker = context.query.get('marker');
-        const page = pageOf(rows, { limit: context.minor >= 58 ? pageLimit(context, maxPage) : undefined, marker });
-        if (!page) throw badRequest(`marker [${marker}] not found`);
-        return { status: 200, body: { instanceActions: page.items.map(({ row }) => render(context, row)) } };
+        // Before 2.58 the list had no limit.
+        const { items } =
+          context.minor < 58 ? pageItems(context, rows, Number.POSITIVE_INFINITY) : pageItems(context, rows);
+        return { status: 200, body: { instanceActions: items.map(({ row }) => render(context, row)) } };
       },
     },
     {
       method: 'GET',
       path: `${base}/{request}`,
-      policy: policy('show'),
+      policy: policy('show', 'reader'),
       handle: (context) => {
         const id = serverOf(compute, context);
         const wanted = context.param('request');

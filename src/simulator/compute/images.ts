@@ -1,13 +1,14 @@
 import { parseIso8601 } from '../core/checks/iso8601.ts';
 import type { ImageRecord } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import { nextHref, pageOf } from '../core/paging.ts';
+import { resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
+import { textRoutes } from '../core/texts.ts';
 import { zulu } from '../core/time-formats.ts';
-import { badRequest, checkBody, forbidden, notFound, readTexts } from '../core/wrapped-refusals.ts';
+import { badRequest, forbidden, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
-import { maxPage, pageLimit } from './server-list.ts';
-import { metadataSchema } from './server-schema.ts';
+import { pagedList } from './paging.ts';
+import { readMetadata } from './server-schema.ts';
 
 /** Last microversions with image proxy routes. */
 const lastVersion = 35;
@@ -26,10 +27,6 @@ const stateOf = ({ status }: ImageRecord): readonly [string, number] => states[s
 /** Routes of nova's deprecated image proxy. */
 export function imageProxyRoutes(compute: Compute): Route[] {
   const glance = (): Compute['core']['services']['image'] => compute.core.services.image;
-  const policy = (level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: 'os_compute_api:images',
-    level,
-  });
   const find = (context: RequestContext): ImageRecord => {
     const image = glance().record(context.param('id'));
     if (!image || !glance().canUse(image, context.project, context.caller.isAdmin)) throw notFound('Image not found.');
@@ -40,151 +37,54 @@ export function imageProxyRoutes(compute: Compute): Route[] {
       throw forbidden('You are not allowed to access the image.');
     }
   };
-  const list = (context: RequestContext, render: (image: ImageRecord) => object): Answer => {
-    const matches = filterOf(context);
-    const rows = glance()
-      .visible(context.project, context.caller.isAdmin)
-      .filter((image) => matches(image));
-    const page = pageOf(rows, { limit: pageLimit(context, maxPage), marker: context.query.get('marker') });
-    if (!page) throw badRequest(`marker [${context.query.get('marker')}] not found`);
-    const last = page.items.at(-1);
-    return {
-      status: 200,
-      body: {
-        images: page.items.map(render),
-        ...(page.isFull && last && { images_links: [{ rel: 'next', href: nextHref(context, last.id) }] }),
-      },
-    };
+  const list = (context: RequestContext, renderOne: (image: ImageRecord) => object): Answer => {
+    const rows = glance().visible(context.project, context.caller.isAdmin).filter(filterOf(context));
+    return pagedList(context, 'images', rows, renderOne);
   };
-  const base = '/v2.1/images';
   return [
-    {
-      method: 'GET',
-      path: base,
-      until: lastVersion,
-      policy: policy('reader'),
-      handle: (context) => list(context, ({ id, name }) => ({ id, name, links: links(context, id) })),
-    },
-    {
-      method: 'GET',
-      path: `${base}/detail`,
-      until: lastVersion,
-      policy: policy('reader'),
-      handle: (context) => list(context, (image) => render(context, image)),
-    },
-    {
-      method: 'GET',
-      path: `${base}/{id}`,
-      until: lastVersion,
-      policy: policy('reader'),
-      handle: (context) => ({ status: 200, body: { image: render(context, find(context)) } }),
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{id}`,
-      until: lastVersion,
-      policy: policy('member'),
-      handle: (context) => {
-        const image = find(context);
+    ...resourceRoutes<ImageRecord>({
+      path: '/v2.1/images',
+      name: 'image',
+      policy: (operation) => ({ name: 'os_compute_api:images', level: operation === 'delete' ? 'member' : 'reader' }),
+      versions: () => ({ until: lastVersion }),
+      find,
+      view: (image, context) => render(context, image),
+      list: (context) => list(context, ({ id, name }) => ({ id, name, links: links(context, id) })),
+      detail: (context) => list(context, (image) => render(context, image)),
+      delete(image, context) {
         mustOwn(context, image);
         if (image.isProtected) throw forbidden('You are not allowed to delete the image.');
         glance().deleteImage(image.id);
-        return { status: 204 };
       },
-    },
+    }),
     ...metadataRoutes(compute, find, mustOwn),
   ];
 }
 
-type Find = (context: RequestContext) => ImageRecord;
-
 function metadataRoutes(
   compute: Compute,
-  find: Find,
+  find: (context: RequestContext) => ImageRecord,
   mustOwn: (context: RequestContext, image: ImageRecord) => void,
 ): Route[] {
-  const policy = (level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: 'os_compute_api:image-metadata',
-    level,
+  return textRoutes({
+    path: '/v2.1/images/{id}/metadata',
+    key: 'metadata',
+    single: 'meta',
+    isReplaceable: true,
+    deleted: 204,
+    versions: { until: lastWithMetadata },
+    policy: (_operation, level) => ({ name: 'os_compute_api:image-metadata', level }),
+    parse: readMetadata,
+    read: (context) => find(context).properties,
+    write(context, metadata) {
+      const image = find(context);
+      mustOwn(context, image);
+      const limit = compute.core.quotas.limit('compute', context.project, 'metadata_items');
+      if (limit >= 0 && Object.keys(metadata).length > limit) throw forbidden('Image metadata limit exceeded');
+      compute.core.services.image.setProperties(image.id, metadata);
+    },
+    unknown: ({ method }) => (method === 'DELETE' ? 'Invalid metadata key' : 'The resource could not be found.'),
   });
-  const readAll = (context: RequestContext): Readonly<Record<string, string>> => {
-    checkBody(
-      { type: 'object', properties: { metadata: metadataSchema }, required: ['metadata'], additionalProperties: false },
-      context.json,
-    );
-    return (context.json as { metadata: Record<string, string> }).metadata;
-  };
-  const write = (context: RequestContext, metadata: Readonly<Record<string, string>>): void => {
-    const image = find(context);
-    mustOwn(context, image);
-    const limit = compute.core.quotas.limit('compute', context.project, 'metadata_items');
-    if (limit >= 0 && Object.keys(metadata).length > limit) throw forbidden('Image metadata limit exceeded');
-    compute.core.services.image.setProperties(image.id, metadata);
-  };
-  const all = '/v2.1/images/{id}/metadata';
-  const one = `${all}/{key}`;
-  return [
-    {
-      method: 'GET',
-      path: all,
-      until: lastWithMetadata,
-      policy: policy('reader'),
-      handle: (context) => ({ status: 200, body: { metadata: find(context).properties } }),
-    },
-    ...(['POST', 'PUT'] as const).map(
-      (method): Route => ({
-        method,
-        path: all,
-        until: lastWithMetadata,
-        policy: policy('member'),
-        handle: (context) => {
-          const given = readAll(context);
-          const metadata = method === 'POST' ? { ...find(context).properties, ...given } : given;
-          write(context, metadata);
-          return { status: 200, body: { metadata } };
-        },
-      }),
-    ),
-    {
-      method: 'GET',
-      path: one,
-      until: lastWithMetadata,
-      policy: policy('reader'),
-      handle: (context) => {
-        const key = context.param('key');
-        const { properties } = find(context);
-        if (!Object.hasOwn(properties, key)) throw notFound('The resource could not be found.');
-        return { status: 200, body: { meta: { [key]: properties[key] } } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: one,
-      until: lastWithMetadata,
-      policy: policy('member'),
-      handle: (context) => {
-        const key = context.param('key');
-        const meta = readTexts('meta', context.json);
-        if (Object.keys(meta).length !== 1 || !Object.hasOwn(meta, key)) {
-          throw badRequest('Request body and URI mismatch');
-        }
-        write(context, { ...find(context).properties, ...meta });
-        return { status: 200, body: { meta } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: one,
-      until: lastWithMetadata,
-      policy: policy('member'),
-      handle: (context) => {
-        const { [context.param('key')]: removed, ...rest } = find(context).properties;
-        if (removed === undefined) throw notFound('Invalid metadata key');
-        write(context, rest);
-        return { status: 204 };
-      },
-    },
-  ];
 }
 
 function filterOf({ query }: RequestContext): (image: ImageRecord) => boolean {

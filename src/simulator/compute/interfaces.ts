@@ -1,8 +1,10 @@
 import { must } from '../../machinery/index.ts';
+import { policiesOf } from '../core/caller.ts';
 import type { PortView } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { Answer, Route } from '../core/service.ts';
+import { resourceRoutes } from '../core/resource.ts';
+import type { Route } from '../core/service.ts';
 import { badRequest, checkBody, conflict, forbidden, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
 import { interfacesChanged } from './machines.ts';
@@ -30,36 +32,36 @@ export function defineInterfaces(compute: Compute): void {
   });
 }
 
+interface Interface {
+  readonly server: Readonly<Server>;
+  readonly port: PortView;
+}
+
 /** Routes of the network interfaces of a server. */
 export function interfaceRoutes(compute: Compute): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-attach-interfaces:${name}`,
-    level,
-  });
+  const policy = policiesOf('os_compute_api:os-attach-interfaces');
   const base = '/v2.1/servers/{id}/os-interface';
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<Interface>({
       path: base,
-      policy: policy('list', 'reader'),
-      handle: (context) => {
-        const server = compute.server(context);
-        const items = portsOf(compute, server).map((port) => render(context, server, port));
-        return { status: 200, body: { interfaceAttachments: items } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${base}/{port}`,
-      policy: policy('show', 'reader'),
-      handle: (context) => {
+      name: 'interfaceAttachment',
+      parameter: 'port',
+      statuses: { create: 200 },
+      policy: (operation) => policy(operation, operation === 'create' ? 'member' : 'reader'),
+      find(context) {
         const server = compute.server(context);
         const port = portsOf(compute, server).find(({ id }) => id === context.param('port'));
         if (!port) throw notFound(`Port id ${context.param('port')} could not be found.`);
-        return { status: 200, body: { interfaceAttachment: render(context, server, port) } };
+        return { server, port };
       },
-    },
-    { method: 'POST', path: base, policy: policy('create', 'member'), handle: (context) => attach(compute, context) },
+      view: render,
+      list(context) {
+        const server = compute.server(context);
+        const interfaceAttachments = portsOf(compute, server).map((port) => render({ server, port }, context));
+        return { status: 200, body: { interfaceAttachments } };
+      },
+      create: (context) => attach(compute, context),
+    }),
     {
       method: 'DELETE',
       path: `${base}/{port}`,
@@ -82,7 +84,7 @@ export function interfaceRoutes(compute: Compute): Route[] {
   ];
 }
 
-function attach(compute: Compute, context: RequestContext): Answer {
+function attach(compute: Compute, context: RequestContext): Interface {
   const { minor } = context;
   const uuid = { type: 'string', format: 'uuid' };
   checkBody(
@@ -133,10 +135,7 @@ function attach(compute: Compute, context: RequestContext): Answer {
   compute.record(server, 'attach_interface', context);
   compute.finishAction(server.id, null);
   interfacesChanged(compute, server.id);
-  return {
-    status: 200,
-    body: { interfaceAttachment: render(context, server, must(network.port(port.id), 'network.port(port.id)')) },
-  };
+  return { server, port: must(network.port(port.id), 'port') };
 }
 
 interface AttachSpec {
@@ -187,7 +186,7 @@ function newPort(compute: Compute, context: RequestContext, server: Readonly<Ser
   }
 }
 
-function render({ minor }: RequestContext, server: Readonly<Server>, port: PortView): object {
+function render({ server, port }: Interface, { minor }: RequestContext): object {
   return {
     net_id: port.networkId,
     port_id: port.id,

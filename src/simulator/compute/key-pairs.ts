@@ -1,70 +1,54 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { must } from '../../machinery/index.ts';
+import { policiesOf } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import { pageOf } from '../core/paging.ts';
-import type { Answer, Route } from '../core/service.ts';
+import { need, resourceRoutes } from '../core/resource.ts';
+import type { Route } from '../core/service.ts';
 import { wholeSeconds } from '../core/time-formats.ts';
 import { badRequest, checkBody, conflict, forbidden, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
-import { maxPage, pageLimit } from './server-list.ts';
+import { pageItems } from './paging.ts';
 import type { KeyPair } from './tables.ts';
 
+/** A key pair, with its private key if nova made it for this answer. */
+interface Shown extends KeyPair {
+  readonly privateKey?: string;
+}
+
 export function keyPairRoutes(compute: Compute): Route[] {
-  const policy = (name: string): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-keypairs:${name}`,
-    level: 'reader',
+  const policy = policiesOf('os_compute_api:os-keypairs');
+  return resourceRoutes<Shown>({
+    path: '/v2.1/os-keypairs',
+    name: 'keypair',
+    parameter: 'name',
+    statuses: {
+      create: ({ minor }) => (minor < 2 ? 200 : 201),
+      delete: ({ minor }) => (minor < 2 ? 202 : 204),
+    },
+    policy: (operation) => policy(operation === 'list' ? 'index' : operation, 'reader'),
+    find(context) {
+      const userId = userOf(context);
+      return need(compute.keyPairs, `${userId}/${context.param('name')}`, () =>
+        notFound(`Keypair ${context.param('name')} not found for user ${userId}`),
+      );
+    },
+    view(row, context, operation) {
+      const { userId, createdAt, privateKey } = row;
+      const shown = { ...brief(context, row), user_id: userId, ...(privateKey && { private_key: privateKey }) };
+      if (operation === 'create') return shown;
+      const id = [...compute.keyPairs.by('user', userId)].findIndex((each) => each.id === row.id) + 1;
+      return { ...shown, deleted: false, created_at: wholeSeconds(createdAt), deleted_at: null, updated_at: null, id };
+    },
+    list(context) {
+      const rows = [...compute.keyPairs.by('user', userOf(context))]
+        .map((row) => ({ id: row.name, row }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1));
+      const keypairs = pageItems(context, rows).items.map(({ row }) => ({ keypair: brief(context, row) }));
+      return { status: 200, body: { keypairs } };
+    },
+    create: (context) => create(compute, context),
+    delete: ({ id }) => void compute.keyPairs.delete(id),
   });
-  const find = (context: RequestContext): Readonly<KeyPair> => {
-    const userId = userOf(context);
-    const keyPair = compute.keyPairs.get(`${userId}/${context.param('name')}`);
-    if (!keyPair) throw notFound(`Keypair ${context.param('name')} not found for user ${userId}`);
-    return keyPair;
-  };
-  const base = '/v2.1/os-keypairs';
-  return [
-    {
-      method: 'GET',
-      path: base,
-      policy: policy('index'),
-      handle: (context) => {
-        const rows = [...compute.keyPairs.by('user', userOf(context))]
-          .map((row) => ({ id: row.name, row }))
-          .sort((a, b) => (a.id < b.id ? -1 : 1));
-        const marker = context.query.get('marker');
-        const page = pageOf(rows, { limit: pageLimit(context, maxPage), marker });
-        if (!page) throw badRequest(`marker [${marker}] not found`);
-        return { status: 200, body: { keypairs: page.items.map(({ row }) => ({ keypair: brief(context, row) })) } };
-      },
-    },
-    { method: 'POST', path: base, policy: policy('create'), handle: (context) => create(compute, context) },
-    {
-      method: 'GET',
-      path: `${base}/{name}`,
-      policy: policy('show'),
-      handle: (context) => {
-        const keyPair = find(context);
-        const body = {
-          ...brief(context, keyPair),
-          user_id: keyPair.userId,
-          deleted: false,
-          created_at: wholeSeconds(keyPair.createdAt),
-          deleted_at: null,
-          updated_at: null,
-          id: [...compute.keyPairs.by('user', keyPair.userId)].indexOf(keyPair) + 1,
-        };
-        return { status: 200, body: { keypair: body } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{name}`,
-      policy: policy('delete'),
-      handle: (context) => {
-        compute.keyPairs.delete(find(context).id);
-        return { status: context.minor < 2 ? 202 : 204 };
-      },
-    },
-  ];
 }
 
 /** From 2.10 on administrators may manage the key pairs of other users. */
@@ -79,7 +63,7 @@ function brief({ minor }: RequestContext, { name, publicKey, fingerprint, type }
   return { name, public_key: publicKey, fingerprint, ...(minor >= 2 && { type }) };
 }
 
-function create(compute: Compute, context: RequestContext): Answer {
+function create(compute: Compute, context: RequestContext): Shown {
   const { minor } = context;
   checkBody(
     {
@@ -123,12 +107,7 @@ function create(compute: Compute, context: RequestContext): Answer {
     fingerprint: fingerprintOf(publicKey),
     createdAt: compute.core.now(),
   });
-  const body = {
-    ...brief(context, row),
-    user_id: userId,
-    ...(made && { private_key: made.privateKey }),
-  };
-  return { status: minor < 2 ? 200 : 201, body: { keypair: body } };
+  return { ...row, ...(made && { privateKey: made.privateKey }) };
 }
 
 function checkKeyName(name: string, minor: number): void {

@@ -145,6 +145,15 @@ it('extra specs of flavors are changed one by one', async () => {
   expect((await adminNova('GET', path)).body).toMatchObject({ extra_specs: { a: '2' } });
 });
 
+it('reads the body of key-value pairs before it looks for the object, and accepts one pair at a time', async () => {
+  const { adminNova, nova, makeServer } = await stage();
+  expect((await adminNova('POST', '/flavors/none/os-extra_specs', { extra_specs: { a: 1 } })).status).toBe(400);
+  expect((await adminNova('POST', '/flavors/none/os-extra_specs', { extra_specs: { a: '1' } })).status).toBe(404);
+  const path = `/servers/${await makeServer({ metadata: { a: '1' } })}/metadata`;
+  expect((await nova('PUT', `${path}/a`, { meta: { a: '2', b: '3' } })).status).toBe(400);
+  expect((await nova('GET', path)).body).toEqual({ metadata: { a: '1' } });
+});
+
 describe("images under nova's old image API", () => {
   it('are listed, shown and deleted until 2.35', async () => {
     const { nova, running } = await stage();

@@ -1,4 +1,5 @@
 import type { Policy } from '../core/caller.ts';
+import { policiesOf } from '../core/caller.ts';
 import type { SecurityGroupView, SecurityRuleView } from '../core/contracts.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { type Operation, resourceRoutes } from '../core/resource.ts';
@@ -35,10 +36,7 @@ const ruleSchema = wrappedIn('security_group_rule', {
 /** Routes of nova's deprecated security group API, backed by neutron. */
 export function securityGroupRoutes(compute: Compute): Route[] {
   const network = (): Compute['core']['services']['network'] => compute.core.services.network;
-  const policy = (name: string, level: 'reader' | 'member'): Policy => ({
-    name: `os_compute_api:os-security-groups:${name}`,
-    level,
-  });
+  const policy = policiesOf('os_compute_api:os-security-groups');
   const find = (context: RequestContext, id: string): SecurityGroupView => {
     const group = network()
       .securityGroups(context.project)

@@ -255,7 +255,7 @@ describe('faults of servers', () => {
       'No valid host was found. There are not enough hosts available.',
     ],
     ['a failing hypervisor', 'server.build', { kind: 'error', message: 'no space left' }, 'ERROR', 'no space left'],
-    ['a build without end', 'server.build', { kind: 'stuck' }, 'BUILD', undefined],
+    ['a build that never ends', 'server.build', { kind: 'stuck' }, 'BUILD', undefined],
     ['a slow build', 'server.build', { kind: 'slow', ms: 60_000 }, 'BUILD', undefined],
   ])('lead to the expected status: %s', async (_name, operation, effect, status, message) => {
     const { cloud, makeServer, server, clock } = await testTenant();

@@ -3,16 +3,14 @@ import { parseIso8601 } from '../core/checks/iso8601.ts';
 import { pythonRepr } from '../core/checks/python.ts';
 import { firstError } from '../core/checks/schema.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import { newestFirst, nextHref, pageOf, type SortKey, sorted } from '../core/paging.ts';
+import { newestFirst, type SortKey, sorted } from '../core/paging.ts';
 import type { Answer } from '../core/service.ts';
 import { badRequest, forbidden, queryMessage } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
+import { pagedList } from './paging.ts';
 import { isServerStatus, serverStatus } from './server-status.ts';
 import { portsOf, renderServer, renderServerBrief } from './server-view.ts';
 import type { Server } from './tables.ts';
-
-/** nova's default maximum page size */
-export const maxPage = 1000;
 
 /** Accepted sort keys and their values. Keys without a value are accepted and ignored. */
 const sortKeys: Readonly<Record<string, SortKey<Server>['read'] | undefined>> = {
@@ -110,25 +108,9 @@ export function listServers(
   { withDetails }: { withDetails: boolean },
 ): Answer {
   checkArguments(context);
-  const rows = findServers(compute, context);
-  const limit = pageLimit(context, maxPage);
-  const page = pageOf(rows, { limit, marker: context.query.get('marker') });
-  if (!page) throw badRequest(`marker [${context.query.get('marker')}] not found`);
-  const servers = page.items.map((server) =>
+  return pagedList(context, 'servers', findServers(compute, context), (server) =>
     withDetails ? renderServer(compute, context, server) : renderServerBrief(context, server),
   );
-  const last = page.items.at(-1);
-  const links = page.isFull && last ? { servers_links: [{ rel: 'next', href: nextHref(context, last.id) }] } : {};
-  return { status: 200, body: { servers, ...links } };
-}
-
-/** Parses the `limit` of nova's lists. */
-export function pageLimit({ query }: RequestContext, most: number): number {
-  const text = query.get('limit');
-  if (text === undefined) return most;
-  const error = firstError({ type: 'string', pattern: '^[0-9]*$' }, text);
-  if (error) throw badRequest(queryMessage(error, 'limit'));
-  return Math.min(Number(text), most);
 }
 
 function checkArguments(context: RequestContext): void {

@@ -1,9 +1,9 @@
-import { must } from '../../machinery/index.ts';
-import type { RequestContext } from '../core/http/context.ts';
+import { policiesOf } from '../core/caller.ts';
 import type { Route } from '../core/service.ts';
-import { badRequest, checkBody, forbidden, notFound, readTexts } from '../core/wrapped-refusals.ts';
+import { textRoutes } from '../core/texts.ts';
+import { badRequest, checkBody, forbidden, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
-import { metadataSchema, tagSchema } from './server-schema.ts';
+import { readMetadata, tagSchema } from './server-schema.ts';
 import type { Server } from './tables.ts';
 import { mustBeIn } from './transitions.ts';
 
@@ -15,102 +15,39 @@ export function markRoutes(compute: Compute): Route[] {
 }
 
 function metadataRoutes(compute: Compute): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:server-metadata:${name}`,
-    level,
+  const policy = policiesOf('os_compute_api:server-metadata');
+  const rules = {
+    list: 'index',
+    create: 'create',
+    replace: 'update_all',
+    show: 'show',
+    update: 'update',
+    delete: 'delete',
+  };
+  return textRoutes({
+    path: '/v2.1/servers/{id}/metadata',
+    key: 'metadata',
+    single: 'meta',
+    isReplaceable: true,
+    deleted: 204,
+    policy: (operation, level) => policy(rules[operation], level),
+    parse: readMetadata,
+    read: (context) => compute.server(context).metadata,
+    write(context, metadata) {
+      const server = compute.server(context);
+      const limit = compute.core.quotas.limit('compute', context.project, 'metadata_items');
+      if (limit >= 0 && Object.keys(metadata).length > limit) {
+        throw forbidden(`Maximum number of metadata items exceeds ${limit}`);
+      }
+      mustBeIn(server, 'update_metadata', ['active', 'paused', 'suspended', 'stopped']);
+      compute.change(server.id, { metadata });
+    },
+    unknown: () => 'Metadata item was not found',
   });
-  const parse = (context: RequestContext): Readonly<Record<string, string>> => {
-    checkBody(
-      { type: 'object', properties: { metadata: metadataSchema }, required: ['metadata'], additionalProperties: false },
-      context.json,
-    );
-    return (context.json as { metadata: Record<string, string> }).metadata;
-  };
-  const write = (
-    context: RequestContext,
-    server: Readonly<Server>,
-    metadata: Readonly<Record<string, string>>,
-  ): void => {
-    const limit = compute.core.quotas.limit('compute', context.project, 'metadata_items');
-    if (limit >= 0 && Object.keys(metadata).length > limit) {
-      throw forbidden(`Maximum number of metadata items exceeds ${limit}`);
-    }
-    mustBeIn(server, 'update_metadata', ['active', 'paused', 'suspended', 'stopped']);
-    compute.change(server.id, { metadata });
-  };
-  const base = '/v2.1/servers/{id}/metadata';
-  return [
-    {
-      method: 'GET',
-      path: base,
-      policy: policy('index', 'reader'),
-      handle: (context) => ({ status: 200, body: { metadata: compute.server(context).metadata } }),
-    },
-    {
-      method: 'POST',
-      path: base,
-      policy: policy('create', 'member'),
-      handle: (context) => {
-        const added = parse(context);
-        const server = compute.server(context);
-        const metadata = { ...server.metadata, ...added };
-        write(context, server, metadata);
-        return { status: 200, body: { metadata } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: base,
-      policy: policy('update_all', 'member'),
-      handle: (context) => {
-        const metadata = parse(context);
-        write(context, compute.server(context), metadata);
-        return { status: 200, body: { metadata } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${base}/{key}`,
-      policy: policy('show', 'reader'),
-      handle: (context) => {
-        const value = compute.server(context).metadata[context.param('key')];
-        if (value === undefined) throw notFound('Metadata item was not found');
-        return { status: 200, body: { meta: { [context.param('key')]: value } } };
-      },
-    },
-    {
-      method: 'PUT',
-      path: `${base}/{key}`,
-      policy: policy('update', 'member'),
-      handle: (context) => {
-        const meta = readTexts('meta', context.json);
-        const key = context.param('key');
-        if (!Object.hasOwn(meta, key)) throw badRequest('Request body and URI mismatch');
-        const server = compute.server(context);
-        write(context, server, { ...server.metadata, [key]: must(meta[key], 'meta[key]') });
-        return { status: 200, body: { meta: { [key]: meta[key] } } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{key}`,
-      policy: policy('delete', 'member'),
-      handle: (context) => {
-        const server = compute.server(context);
-        const { [context.param('key')]: removed, ...rest } = server.metadata;
-        if (removed === undefined) throw notFound('Metadata item was not found');
-        write(context, server, rest);
-        return { status: 204 };
-      },
-    },
-  ];
 }
 
 function tagRoutes(compute: Compute): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-server-tags:${name}`,
-    level,
-  });
+  const policy = policiesOf('os_compute_api:os-server-tags');
   const write = (server: Readonly<Server>, tags: readonly string[]): void => {
     mustBeIn(server, 'update_tags', ['active', 'paused', 'suspended', 'stopped']);
     if (tags.length > maxTags) throw badRequest(`The number of tags exceeded the per-server limit ${maxTags}`);

@@ -1,4 +1,5 @@
 import type { BodySchema } from '../core/checks/schema.ts';
+import { checkBody } from '../core/wrapped-refusals.ts';
 
 // Request schemas of servers by microversion. Fields of later microversions are refused.
 
@@ -21,6 +22,19 @@ export const metadataSchema: BodySchema = {
   patternProperties: { '^[a-zA-Z0-9-_:. ]{1,255}$': { type: 'string', maxLength: 255 } },
   additionalProperties: false,
 };
+
+const metadataBody: BodySchema = {
+  type: 'object',
+  properties: { metadata: metadataSchema },
+  required: ['metadata'],
+  additionalProperties: false,
+};
+
+/** Reads the metadata of a server or image from `{"metadata": {...}}`. */
+export function readMetadata(body: unknown): Readonly<Record<string, string>> {
+  checkBody(metadataBody, body);
+  return (body as { metadata: Record<string, string> }).metadata;
+}
 
 const hints: BodySchema = {
   type: 'object',

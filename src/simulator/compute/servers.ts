@@ -1,3 +1,5 @@
+import { type Policy, policiesOf } from '../core/caller.ts';
+import { type Operation, resourceRoutes } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
 import { checkBody, checkName, conflict, notFound } from '../core/wrapped-refusals.ts';
 import type { Compute } from './compute.ts';
@@ -6,21 +8,50 @@ import { beginDelete } from './server-delete.ts';
 import { listServers } from './server-list.ts';
 import { updateSchema } from './server-schema.ts';
 import { addressesOf, portsOf, renderChangedServer, renderServer } from './server-view.ts';
+import type { Server } from './tables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export function serverRoutes(compute: Compute): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:servers:${name}`,
-    level,
-  });
+  const policy = policiesOf('os_compute_api:servers');
+  const policies: Readonly<Record<Operation, Policy>> = {
+    list: policy('index', 'reader'),
+    create: policy('create', 'member'),
+    show: policy('show', 'reader'),
+    update: policy('update', 'member'),
+    delete: policy('delete', 'member'),
+  };
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<Server>({
       path: '/v2.1/servers',
-      policy: policy('index', 'reader'),
-      handle: (context) => listServers(compute, context, { withDetails: false }),
-    },
+      name: 'server',
+      policy: (operation) => policies[operation],
+      find: (context) => compute.server(context),
+      view: (server, context, operation) =>
+        (operation === 'update' ? renderChangedServer : renderServer)(compute, context, server),
+      list: (context) => listServers(compute, context, { withDetails: false }),
+      update(context) {
+        checkBody(updateSchema(context.minor), context.json);
+        const fields = (context.json as { server: Fields }).server;
+        checkName(fields['name']);
+        const { id } = compute.server(context);
+        const { name, description, accessIPv4, accessIPv6, hostname } = fields as Record<string, string | undefined>;
+        const diskConfig = fields['OS-DCF:diskConfig'] as string | undefined;
+        return compute.change(id, {
+          ...(name !== undefined && { name }),
+          ...(description !== undefined && { description }),
+          ...(accessIPv4 !== undefined && { accessIPv4 }),
+          ...(accessIPv6 !== undefined && { accessIPv6 }),
+          ...(diskConfig !== undefined && { diskConfig }),
+          ...(hostname !== undefined && { hostname }),
+        });
+      },
+      delete(server, context) {
+        if (server.isLocked && !context.caller.isAdmin) throw conflict(`Instance ${server.id} is locked`);
+        beginDelete(compute, server);
+        compute.record(server, 'delete', context);
+      },
+    }),
     {
       method: 'GET',
       path: '/v2.1/servers/detail',
@@ -30,51 +61,8 @@ export function serverRoutes(compute: Compute): Route[] {
     {
       method: 'POST',
       path: '/v2.1/servers',
-      policy: policy('create', 'member'),
+      policy: policies.create,
       handle: (context) => createServers(compute, context),
-    },
-    {
-      method: 'GET',
-      path: '/v2.1/servers/{id}',
-      policy: policy('show', 'reader'),
-      handle: (context) => ({
-        status: 200,
-        body: { server: renderServer(compute, context, compute.server(context)) },
-      }),
-    },
-    {
-      method: 'PUT',
-      path: '/v2.1/servers/{id}',
-      policy: policy('update', 'member'),
-      handle: (context) => {
-        checkBody(updateSchema(context.minor), context.json);
-        const fields = (context.json as { server: Fields }).server;
-        checkName(fields['name']);
-        const server = compute.server(context);
-        const { name, description, accessIPv4, accessIPv6, hostname } = fields as Record<string, string | undefined>;
-        const diskConfig = fields['OS-DCF:diskConfig'] as string | undefined;
-        compute.change(server.id, {
-          ...(name !== undefined && { name }),
-          ...(description !== undefined && { description }),
-          ...(accessIPv4 !== undefined && { accessIPv4 }),
-          ...(accessIPv6 !== undefined && { accessIPv6 }),
-          ...(diskConfig !== undefined && { diskConfig }),
-          ...(hostname !== undefined && { hostname }),
-        });
-        return { status: 200, body: { server: renderChangedServer(compute, context, compute.server(context)) } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v2.1/servers/{id}',
-      policy: policy('delete', 'member'),
-      handle: (context) => {
-        const server = compute.server(context);
-        if (server.isLocked && !context.caller.isAdmin) throw conflict(`Instance ${server.id} is locked`);
-        beginDelete(compute, server);
-        compute.record(server, 'delete', context);
-        return { status: 204 };
-      },
     },
     {
       method: 'GET',

@@ -1,3 +1,4 @@
+import { policiesOf } from '../core/caller.ts';
 import { type BodySchema, isUuid } from '../core/checks/schema.ts';
 import { outcomeOf } from '../core/faults/outcome.ts';
 import type { RequestContext } from '../core/http/context.ts';
@@ -39,10 +40,7 @@ export function defineVolumeAttachments(compute: Compute): void {
 
 /** Routes of the volumes attached to a server. */
 export function volumeAttachmentRoutes(compute: Compute): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-volumes-attachments:${name}`,
-    level,
-  });
+  const policy = policiesOf('os_compute_api:os-volumes-attachments');
   const find = (context: RequestContext, server: Readonly<Server>): ServerVolume => {
     const id = context.param('volume');
     const mine = server.volumes.find(({ volumeId }) => volumeId === id);

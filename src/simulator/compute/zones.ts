@@ -1,3 +1,4 @@
+import { policiesOf } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import type { Route } from '../core/service.ts';
 import { stableId } from '../core/stable-id.ts';
@@ -22,7 +23,7 @@ export function zonesOf(compute: Compute): string[] {
 
 /** Routes of availability zones, and of hosts for administrators. */
 export function zoneRoutes(compute: Compute): Route[] {
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `os_compute_api:${name}`, level: 'admin' });
+  const admin = policiesOf('os_compute_api');
   const zone = (zoneName: string): { zoneName: string; zoneState: object } => ({
     zoneName,
     zoneState: { available: [...compute.hosts.by('zone', zoneName)].some(({ enabled, up }) => enabled && up) },
@@ -100,10 +101,7 @@ interface ServiceRow {
 }
 
 function hypervisorRoutes(compute: Compute): Route[] {
-  const admin = (name: string): NonNullable<Route['policy']> => ({
-    name: `os_compute_api:os-hypervisors:${name}`,
-    level: 'admin',
-  });
+  const admin = policiesOf('os_compute_api:os-hypervisors');
   const hypervisorId = ({ id }: Readonly<Host>, minor: number): string | number => idOf(`hypervisor ${id}`, minor);
   const brief = ({ minor }: RequestContext, host: Readonly<Host>): object => ({
     id: hypervisorId(host, minor),

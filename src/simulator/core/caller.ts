@@ -36,6 +36,11 @@ export interface Policy {
   readonly level: PolicyLevel;
 }
 
+/** Names the rules below a prefix of the policy file: `policiesOf('volume')('get', 'reader')` is `volume:get`. */
+export function policiesOf(prefix: string): (name: string, level?: PolicyLevel) => Policy {
+  return (name, level = 'admin') => ({ name: `${prefix}:${name}`, level });
+}
+
 /** Default meaning of the levels. Services may define their own. */
 export function allows(caller: Caller, level: PolicyLevel): boolean {
   if (caller.isAdmin) return true;

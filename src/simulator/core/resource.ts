@@ -1,3 +1,4 @@
+import { must } from '../../machinery/index.ts';
 import type { Policy } from './caller.ts';
 import type { RequestContext } from './http/context.ts';
 import type { Answer, Method, Route } from './service.ts';
@@ -12,14 +13,16 @@ export type Operation = 'list' | 'create' | 'show' | 'update' | 'delete';
 export interface Resource<R> {
   /** path of the collection, for example `/v3/users`; parents are parameters: `/pools/{pool}/members` */
   readonly path: string;
-  /** key of one object, for example `user` */
-  readonly name: string;
+  /** key of one object in bodies, for example `user`; absent: the object is the body, as in glance */
+  readonly name?: string;
+  /** parameter of the path that names the object; default: `id` */
+  readonly parameter?: string;
   /** key of a list, for example `users`; only for resources that can be created in bulk */
   readonly collection?: string;
   /** default: `PUT` */
   readonly updateMethod?: 'PUT' | 'PATCH';
   /** statuses that differ from the usual ones */
-  readonly statuses?: Partial<Readonly<Record<Operation, number>>>;
+  readonly statuses?: Partial<Readonly<Record<Operation, number | ((context: RequestContext) => number)>>>;
   /** rule of the policy file; undefined: any valid token reaches the handler */
   policy?(operation: Operation): Policy | undefined;
   /** microversions with this operation */
@@ -28,8 +31,12 @@ export interface Resource<R> {
   find(context: RequestContext, operation: Operation): Readonly<R>;
   view(row: Readonly<R>, context: RequestContext, operation: Operation): object;
   list?(context: RequestContext): Answer;
+  /** the list with all fields, at the path `detail` of the collection */
+  detail?(context: RequestContext): Answer;
   /** returns a list for a bulk request */
   create?(context: RequestContext): Readonly<R> | readonly Readonly<R>[];
+  /** headers of the answer to a create request */
+  createdHeaders?(row: Readonly<R>, context: RequestContext): Readonly<Record<string, string>>;
   /** reads the body and finds the row, in the order the service does */
   update?(context: RequestContext): Readonly<R>;
   delete?(row: Readonly<R>, context: RequestContext): void;
@@ -45,14 +52,16 @@ const usualStatuses: Readonly<Record<Operation, number>> = {
 
 /** Builds the routes of a resource, one per operation. */
 export function resourceRoutes<R extends object>(resource: Resource<R>): Route[] {
-  const { path, name, collection = name } = resource;
-  const one = `${path}/{id}`;
-  const answer = (operation: Operation, body?: object): Answer => ({
-    status: resource.statuses?.[operation] ?? usualStatuses[operation],
-    ...(body && { body }),
-  });
-  const shown = (operation: Operation, row: Readonly<R>, context: RequestContext): Answer =>
-    answer(operation, { [name]: resource.view(row, context, operation) });
+  const { path, name, collection } = resource;
+  const one = `${path}/{${resource.parameter ?? 'id'}}`;
+  const answer = (operation: Operation, context: RequestContext, body?: object): Answer => {
+    const status = resource.statuses?.[operation] ?? usualStatuses[operation];
+    return { status: typeof status === 'number' ? status : status(context), ...(body && { body }) };
+  };
+  const shown = (operation: Operation, row: Readonly<R>, context: RequestContext): Answer => {
+    const view = resource.view(row, context, operation);
+    return answer(operation, context, name === undefined ? view : { [name]: view });
+  };
   const route = (
     operation: Operation,
     [method, at]: readonly [Method, string],
@@ -62,13 +71,18 @@ export function resourceRoutes<R extends object>(resource: Resource<R>): Route[]
     return { method, path: at, ...(policy && { policy }), ...resource.versions?.(operation), handle };
   };
   const routes = [route('show', ['GET', one], (context) => shown('show', resource.find(context, 'show'), context))];
-  const { list, create, update, delete: remove } = resource;
+  const { list, detail, create, update, delete: remove } = resource;
   if (list) routes.push(route('list', ['GET', path], list));
+  if (detail) routes.push(route('list', ['GET', `${path}/detail`], detail));
   if (create) {
     const handle = (context: RequestContext): Answer => {
       const made = create(context);
-      if (!isSeveral(made)) return shown('create', made, context);
-      return answer('create', { [collection]: made.map((row) => resource.view(row, context, 'create')) });
+      if (isSeveral(made)) {
+        const views = made.map((row) => resource.view(row, context, 'create'));
+        return answer('create', context, { [must(collection, 'collection')]: views });
+      }
+      const headers = resource.createdHeaders?.(made, context);
+      return { ...shown('create', made, context), ...(headers && { headers }) };
     };
     routes.push(route('create', ['POST', path], handle));
   }
@@ -79,7 +93,7 @@ export function resourceRoutes<R extends object>(resource: Resource<R>): Route[]
   if (remove) {
     const handle = (context: RequestContext): Answer => {
       remove(resource.find(context, 'delete'), context);
-      return answer('delete');
+      return answer('delete', context);
     };
     routes.push(route('delete', ['DELETE', one], handle));
   }

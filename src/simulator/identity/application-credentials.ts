@@ -1,4 +1,5 @@
 import type { RequestContext } from '../core/http/context.ts';
+import { resourceRoutes } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
 import { type Fields, isFields, optionalText, requiredText, schemaError, wrapped } from './body.ts';
 import { parseExpiry } from './expiry.ts';
@@ -7,20 +8,29 @@ import { badRequest, duplicate, notAllowed, notFound } from './refusals.ts';
 import { listAnswer, renderApplicationCredential, selfLink } from './rendering.ts';
 import type { AccessRule, ApplicationCredential } from './tables.ts';
 
-const collection = '/v3/users/{user}/application_credentials';
+/** A credential, with its secret in the answer to its creation. */
+interface Shown extends ApplicationCredential {
+  readonly secret?: string;
+}
 
 export function applicationCredentialRoutes(identity: Identity): Route[] {
   const { applicationCredentials, core } = identity;
-  const find = (context: RequestContext): Readonly<ApplicationCredential> => {
-    const found = applicationCredentials.get(context.param('id'));
-    if (found?.userId !== context.param('user')) throw notFound('Application Credential', context.param('id'));
-    return found;
-  };
   return [
-    {
-      method: 'GET',
-      path: collection,
-      handle: (context) => {
+    ...resourceRoutes<Shown>({
+      path: '/v3/users/{user}/application_credentials',
+      name: 'application_credential',
+      find(context, operation) {
+        mustBeSelf(context, `${operation === 'show' ? 'get' : operation}_application_credential`);
+        if (operation === 'delete') mustNotBeRestricted(identity, context);
+        const found = applicationCredentials.get(context.param('id'));
+        if (found?.userId !== context.param('user')) throw notFound('Application Credential', context.param('id'));
+        return found;
+      },
+      view: ({ secret, ...row }, context) => ({
+        ...renderApplicationCredential(identity, context, row),
+        ...(secret !== undefined && { secret }),
+      }),
+      list(context) {
         mustBeSelf(context, 'list_application_credentials');
         const name = context.query.get('name');
         const items = [];
@@ -30,43 +40,20 @@ export function applicationCredentialRoutes(identity: Identity): Route[] {
         }
         return listAnswer(context, 'application_credentials', items);
       },
-    },
-    {
-      method: 'POST',
-      path: collection,
-      handle: (context) => {
+      create(context) {
         mustBeSelf(context, 'create_application_credential');
         mustNotBeRestricted(identity, context);
         const body = context.json;
         const isWrapped = isFields(body) && isFields(body['application_credential']);
         const fields = isWrapped ? wrapped(context, 'application_credential') : {};
         const secret = optionalText(fields, 'secret') ?? core.ids.secret(86);
-        const row = applicationCredentials.insert(newCredential(identity, context, fields, secret));
-        const rendered = renderApplicationCredential(identity, context, row);
-        return { status: 201, body: { application_credential: { ...rendered, secret } } };
+        return { ...applicationCredentials.insert(newCredential(identity, context, fields, secret)), secret };
       },
-    },
-    {
-      method: 'GET',
-      path: `${collection}/{id}`,
-      handle: (context) => {
-        mustBeSelf(context, 'get_application_credential');
-        const body = renderApplicationCredential(identity, context, find(context));
-        return { status: 200, body: { application_credential: body } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: `${collection}/{id}`,
-      handle: (context) => {
-        mustBeSelf(context, 'delete_application_credential');
-        mustNotBeRestricted(identity, context);
-        const { id } = find(context);
+      delete({ id }) {
         identity.revoke(identity.tokens.by('applicationCredential', id));
         applicationCredentials.delete(id);
-        return { status: 204 };
       },
-    },
+    }),
     ...accessRuleRoutes(identity),
   ];
 }
@@ -133,53 +120,33 @@ function rulesOf({ accessRules }: Identity, userId: string): AccessRule[] {
 
 /** Routes of access rules. Rules in use cannot be deleted. */
 function accessRuleRoutes(identity: Identity): Route[] {
-  const base = '/v3/users/{user}/access_rules';
   const render = (context: RequestContext, rule: AccessRule): object => ({
     ...rule,
     links: selfLink(context, `users/${context.param('user')}/access_rules/${rule.id}`),
   });
-  const find = (context: RequestContext): AccessRule => {
-    const rule = rulesOf(identity, context.param('user')).find(({ id }) => id === context.param('id'));
-    if (!rule) throw notFound('Access Rule', context.param('id'));
-    return rule;
-  };
-  return [
-    {
-      method: 'GET',
-      path: base,
-      handle: (context) => {
-        mustBeSelf(context, 'list_access_rules');
-        const rules = rulesOf(identity, context.param('user'));
-        return listAnswer(
-          context,
-          'access_rules',
-          rules.map((rule) => render(context, rule)),
-        );
-      },
+  return resourceRoutes<AccessRule>({
+    path: '/v3/users/{user}/access_rules',
+    name: 'access_rule',
+    find(context, operation) {
+      mustBeSelf(context, `${operation === 'show' ? 'get' : operation}_access_rule`);
+      const rule = rulesOf(identity, context.param('user')).find(({ id }) => id === context.param('id'));
+      if (!rule) throw notFound('Access Rule', context.param('id'));
+      return rule;
     },
-    {
-      method: 'GET',
-      path: `${base}/{id}`,
-      handle: (context) => {
-        mustBeSelf(context, 'get_access_rule');
-        return { status: 200, body: { access_rule: render(context, find(context)) } };
-      },
+    view: (rule, context) => render(context, rule),
+    list(context) {
+      mustBeSelf(context, 'list_access_rules');
+      const rules = rulesOf(identity, context.param('user')).map((rule) => render(context, rule));
+      return listAnswer(context, 'access_rules', rules);
     },
-    {
-      method: 'DELETE',
-      path: `${base}/{id}`,
-      handle: (context) => {
-        mustBeSelf(context, 'delete_access_rule');
-        const { id } = find(context);
-        for (const { accessRules = [] } of identity.applicationCredentials.by('user', context.param('user'))) {
-          if (!accessRules.some((rule) => rule.id === id)) continue;
-          throw notAllowed(`Could not delete access rule ${id}. It is used by an application credential`);
-        }
-        identity.accessRules.delete(id);
-        return { status: 204 };
-      },
+    delete({ id }, context) {
+      for (const { accessRules = [] } of identity.applicationCredentials.by('user', context.param('user'))) {
+        if (!accessRules.some((rule) => rule.id === id)) continue;
+        throw notAllowed(`Could not delete access rule ${id}. It is used by an application credential`);
+      }
+      identity.accessRules.delete(id);
     },
-  ];
+  });
 }
 
 /** Returns the requested roles, by default all of the token. Roles the token lacks are refused. */

@@ -1,9 +1,11 @@
 import { type CatalogEntry, endpointInterfaces } from '../core/catalog.ts';
 import type { RequestContext } from '../core/http/context.ts';
+import { resourceRoutes } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
 import type { Identity } from './identity.ts';
 import { notFound } from './refusals.ts';
 import { listAnswer, selfLink } from './rendering.ts';
+import { adminOnly } from './resource.ts';
 
 export function renderCatalog(identity: Identity, context: RequestContext, projectId: string | undefined): unknown[] {
   const { region, catalog } = identity.core;
@@ -25,10 +27,22 @@ function endpointUrl(entry: CatalogEntry, origin: string, projectId: string | un
   return origin + entry.root + entry.path.replace('{project}', projectId ?? '');
 }
 
+interface Endpoint {
+  readonly id: string;
+  readonly interface: string;
+  readonly service_id: string;
+}
+
+interface Region {
+  readonly id: string;
+  readonly description: string;
+  readonly parent_region_id: null;
+  readonly links: object;
+}
+
 /** Routes of services, endpoints and regions. They are read-only. */
 export function catalogRoutes(identity: Identity): Route[] {
   const { core } = identity;
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `identity:${name}`, level: 'admin' });
   const service = (context: RequestContext, { id, type, name }: CatalogEntry): object => ({
     id,
     type,
@@ -36,7 +50,7 @@ export function catalogRoutes(identity: Identity): Route[] {
     enabled: true,
     links: selfLink(context, `services/${id}`),
   });
-  const endpoints = (context: RequestContext): { id: string; service_id: string; interface: string }[] =>
+  const endpoints = (context: RequestContext): Endpoint[] =>
     core.catalog.flatMap((entry) =>
       endpointInterfaces.map((name) => ({
         id: entry.endpointIds[name],
@@ -50,44 +64,40 @@ export function catalogRoutes(identity: Identity): Route[] {
         links: selfLink(context, `endpoints/${entry.endpointIds[name]}`),
       })),
     );
-  const region = (context: RequestContext): object => ({
+  const region = (context: RequestContext): Region => ({
     id: core.region,
     description: '',
     parent_region_id: null,
     links: selfLink(context, `regions/${core.region}`),
   });
+  const find = <T extends { readonly id: string }>(rows: readonly T[], name: string, context: RequestContext): T => {
+    const row = rows.find(({ id }) => id === context.param('id'));
+    if (!row) throw notFound(name, context.param('id'));
+    return row;
+  };
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<CatalogEntry>({
       path: '/v3/services',
-      policy: admin('list_services'),
-      handle: (context) => {
+      name: 'service',
+      policy: (operation) => adminOnly(operation === 'list' ? 'list_services' : 'get_service'),
+      find: (context) => find(core.catalog, 'service', context),
+      view: (entry, context) => service(context, entry),
+      list(context) {
         const [type, name] = [context.query.get('type'), context.query.get('name')];
         const found = core.catalog.filter(
           (entry) => (type === undefined || entry.type === type) && (name === undefined || entry.name === name),
         );
-        return listAnswer(
-          context,
-          'services',
-          found.map((entry) => service(context, entry)),
-        );
+        const items = found.map((entry) => service(context, entry));
+        return listAnswer(context, 'services', items);
       },
-    },
-    {
-      method: 'GET',
-      path: '/v3/services/{id}',
-      policy: admin('get_service'),
-      handle: (context) => {
-        const entry = core.catalog.find(({ id }) => id === context.param('id'));
-        if (!entry) throw notFound('service', context.param('id'));
-        return { status: 200, body: { service: service(context, entry) } };
-      },
-    },
-    {
-      method: 'GET',
+    }),
+    ...resourceRoutes<Endpoint>({
       path: '/v3/endpoints',
-      policy: admin('list_endpoints'),
-      handle: (context) => {
+      name: 'endpoint',
+      policy: (operation) => adminOnly(operation === 'list' ? 'list_endpoints' : 'get_endpoint'),
+      find: (context) => find(endpoints(context), 'endpoint', context),
+      view: (endpoint) => endpoint,
+      list(context) {
         const [wantedInterface, serviceId] = [context.query.get('interface'), context.query.get('service_id')];
         const found = endpoints(context).filter(
           (each) =>
@@ -96,25 +106,13 @@ export function catalogRoutes(identity: Identity): Route[] {
         );
         return listAnswer(context, 'endpoints', found);
       },
-    },
-    {
-      method: 'GET',
-      path: '/v3/endpoints/{id}',
-      policy: admin('get_endpoint'),
-      handle: (context) => {
-        const endpoint = endpoints(context).find(({ id }) => id === context.param('id'));
-        if (!endpoint) throw notFound('endpoint', context.param('id'));
-        return { status: 200, body: { endpoint } };
-      },
-    },
-    { method: 'GET', path: '/v3/regions', handle: (context) => listAnswer(context, 'regions', [region(context)]) },
-    {
-      method: 'GET',
-      path: '/v3/regions/{id}',
-      handle: (context) => {
-        if (context.param('id') !== core.region) throw notFound('region', context.param('id'));
-        return { status: 200, body: { region: region(context) } };
-      },
-    },
+    }),
+    ...resourceRoutes<Region>({
+      path: '/v3/regions',
+      name: 'region',
+      find: (context) => find([region(context)], 'region', context),
+      view: (row) => row,
+      list: (context) => listAnswer(context, 'regions', [region(context)]),
+    }),
   ];
 }

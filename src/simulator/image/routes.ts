@@ -1,5 +1,7 @@
+import type { Policy, PolicyLevel } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { Refusal } from '../core/refusal.ts';
+import { type Operation as ResourceOperation, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { checkImage, columnsOf, isProperty, isReadOnly, propertiesOf } from './attributes.ts';
 import { type Image, type Images, renderImage } from './images.ts';
@@ -13,49 +15,45 @@ const patchType = 'application/openstack-images-v2.1-json-patch';
 const olderPatchType = 'application/openstack-images-v2.0-json-patch';
 
 export function imageRoutes(images: Images): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({ name, level });
+  const policy = (name: string, level: PolicyLevel): Policy => ({ name, level });
+  const policies: Readonly<Record<ResourceOperation, Policy>> = {
+    list: policy('get_images', 'reader'),
+    create: policy('add_image', 'member'),
+    show: policy('get_image', 'reader'),
+    update: policy('modify_image', 'member'),
+    delete: policy('delete_image', 'member'),
+  };
+  const own = (context: RequestContext, action: string): Readonly<Image> => {
+    const image = images.find(context);
+    mustOwn(context, image, action);
+    return image;
+  };
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<Image>({
       path: '/v2/images',
-      policy: policy('get_images', 'reader'),
-      handle: (context) => listImages(images, context),
-    },
-    {
-      method: 'POST',
-      path: '/v2/images',
-      policy: policy('add_image', 'member'),
-      handle: (context) => create(images, context),
-    },
-    {
-      method: 'GET',
-      path: '/v2/images/{id}',
-      policy: policy('get_image', 'reader'),
-      handle: (context) => ({ status: 200, body: renderImage(images.find(context)) }),
-    },
-    {
-      method: 'PATCH',
-      path: '/v2/images/{id}',
-      policy: policy('modify_image', 'member'),
-      handle: (context) => patch(images, context),
-    },
-    {
-      method: 'DELETE',
-      path: '/v2/images/{id}',
-      policy: policy('delete_image', 'member'),
-      handle: (context) => {
-        if (!images.images.has(context.param('id'))) {
-          throw new Refusal(404, `Failed to find image ${context.param('id')} to delete`);
+      updateMethod: 'PATCH',
+      policy: (operation) => policies[operation],
+      find(context, operation) {
+        const id = context.param('id');
+        if (operation === 'delete' && !images.images.has(id)) {
+          throw new Refusal(404, `Failed to find image ${id} to delete`);
         }
-        const image = images.find(context);
-        mustOwn(context, image, 'delete_image');
-        if (image.isProtected) {
-          throw new Refusal(403, `Image ${image.id} is protected and cannot be deleted.`);
-        }
-        images.remove(image.id);
-        return { status: 204 };
+        return operation === 'delete' ? own(context, 'delete_image') : images.find(context);
       },
-    },
+      view: renderImage,
+      list: (context) => listImages(images, context),
+      create: (context) => create(images, context),
+      createdHeaders: ({ id }, { serviceUrl }) => ({
+        location: `${serviceUrl}/v2/images/${id}`,
+        'openstack-image-import-methods': importMethods.join(','),
+        'openstack-image-store-ids': storeId,
+      }),
+      update: (context) => patch(images, context),
+      delete(image) {
+        if (image.isProtected) throw new Refusal(403, `Image ${image.id} is protected and cannot be deleted.`);
+        images.remove(image.id);
+      },
+    }),
     {
       method: 'PUT',
       path: '/v2/images/{id}/file',
@@ -85,8 +83,7 @@ export function imageRoutes(images: Images): Route[] {
       path: '/v2/images/{id}/tags/{tag}',
       policy: policy('modify_image', 'member'),
       handle: (context) => {
-        const image = images.find(context);
-        mustOwn(context, image, 'modify_image');
+        const image = own(context, 'modify_image');
         const tag = context.param('tag');
         if (tag.length > 255) throw new Refusal(400, `Provided object does not match schema 'tag'`);
         if (!image.tags.includes(tag)) images.change(image.id, { tags: [...image.tags, tag] });
@@ -98,8 +95,7 @@ export function imageRoutes(images: Images): Route[] {
       path: '/v2/images/{id}/tags/{tag}',
       policy: policy('modify_image', 'member'),
       handle: (context) => {
-        const image = images.find(context);
-        mustOwn(context, image, 'modify_image');
+        const image = own(context, 'modify_image');
         const tag = context.param('tag');
         if (!image.tags.includes(tag)) throw new Refusal(404, 'The resource could not be found.');
         images.change(image.id, { tags: image.tags.filter((each) => each !== tag) });
@@ -112,9 +108,7 @@ export function imageRoutes(images: Images): Route[] {
         path: `/v2/images/{id}/actions/${action}`,
         policy: policy(action, 'member'),
         handle: (context) => {
-          const image = images.find(context);
-          mustOwn(context, image, action);
-          images.change(image.id, { status: action === 'deactivate' ? 'deactivated' : 'active' });
+          images.change(own(context, action).id, { status: action === 'deactivate' ? 'deactivated' : 'active' });
           return { status: 204 };
         },
       }),
@@ -131,7 +125,7 @@ function mayPublish({ caller }: RequestContext, visibility: unknown): void {
   }
 }
 
-function create(images: Images, context: RequestContext): Answer {
+function create(images: Images, context: RequestContext): Readonly<Image> {
   const fields = context.json ?? {};
   checkImage(fields);
   mayPublish(context, fields['visibility']);
@@ -142,7 +136,7 @@ function create(images: Images, context: RequestContext): Answer {
   if (limit) throw new Refusal(413, `Quota exceeded, too many images: ${limit.limit}`);
   const now = core.now();
   const owner = context.caller.isAdmin && typeof fields['owner'] === 'string' ? fields['owner'] : context.project;
-  const image = images.images.insert({
+  return images.images.insert({
     id,
     name: null,
     owner,
@@ -165,15 +159,6 @@ function create(images: Images, context: RequestContext): Answer {
     members: {},
     ...columnsOf(fields),
   });
-  return {
-    status: 201,
-    headers: {
-      location: `${context.serviceUrl}/v2/images/${id}`,
-      'openstack-image-import-methods': importMethods.join(','),
-      'openstack-image-store-ids': storeId,
-    },
-    body: renderImage(image),
-  };
 }
 
 function upload(images: Images, context: RequestContext): Answer {
@@ -225,7 +210,7 @@ function olderOperation(given: Readonly<Record<string, unknown>>): Operation {
 }
 
 /** Applies a JSON patch of a flat object. Each operation refers to one attribute. */
-function patch(images: Images, context: RequestContext): Answer {
+function patch(images: Images, context: RequestContext): Readonly<Image> {
   const type = context.headers['content-type']?.split(';')[0]?.trim() ?? '';
   if (type !== patchType && type !== olderPatchType) {
     throw new Refusal(415, `The request media type ${type} is not supported by this server.`);
@@ -238,7 +223,7 @@ function patch(images: Images, context: RequestContext): Answer {
     const operation = type === olderPatchType ? olderOperation(given) : operationOf(given);
     apply(images, context, images.images.known(image.id), operation);
   }
-  return { status: 200, body: renderImage(image) };
+  return images.images.known(image.id);
 }
 
 function apply(images: Images, context: RequestContext, image: Readonly<Image>, { op, path, value }: Operation): void {

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../core/http/context.ts';
 import { pageOf } from '../core/paging.ts';
 import { Refusal } from '../core/refusal.ts';
+import { need, type Operation, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { wholeSeconds, zulu } from '../core/time-formats.ts';
 import type { Images, Task } from './images.ts';
@@ -13,7 +14,6 @@ const job = 'image.task';
 /** Routes of glance's tasks for operators. Only imports are supported, and nothing is downloaded. */
 export function taskRoutes(images: Images): Route[] {
   const { core, tasks } = images;
-  const policy = (name: string): NonNullable<Route['policy']> => ({ name, level: 'admin' });
   core.timings.declare({ 'image.task': [500, 1500] });
   core.jobs.define(job, (id) => {
     const task = tasks.get(id);
@@ -37,18 +37,15 @@ export function taskRoutes(images: Images): Route[] {
     result: task.result,
     message: task.message,
   });
+  const rules: Partial<Record<Operation, string>> = { list: 'get_tasks', create: 'add_task', show: 'get_task' };
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<Task>({
       path: '/v2/tasks',
-      policy: policy('get_tasks'),
-      handle: (context) => list(images, context, brief),
-    },
-    {
-      method: 'POST',
-      path: '/v2/tasks',
-      policy: policy('add_task'),
-      handle: (context): Answer => {
+      policy: (operation) => ({ name: rules[operation] ?? '', level: 'admin' }),
+      find: (context) => need(tasks, context.param('id'), (id) => new Refusal(404, `No task found with ID ${id}`)),
+      view: full,
+      list: (context) => list(images, context, brief),
+      create(context) {
         const { type, input } = (context.json ?? {}) as { type?: unknown; input?: unknown };
         if (typeof input !== 'object' || input === null) throw new Refusal(400, "'input' is a required property");
         if (!types.includes(type)) throw new Refusal(400, `Invalid task type: ${String(type)}`);
@@ -65,9 +62,10 @@ export function taskRoutes(images: Images): Route[] {
           updatedAt: now,
         });
         core.jobs.schedule(core.timings.sample('image.task'), job, task.id);
-        return { status: 201, headers: { location: `/v2/tasks/${task.id}` }, body: full(task) };
+        return task;
       },
-    },
+      createdHeaders: ({ id }) => ({ location: `/v2/tasks/${id}` }),
+    }),
     {
       method: 'GET',
       path: '/v2/images/{id}/tasks',
@@ -76,16 +74,6 @@ export function taskRoutes(images: Images): Route[] {
         status: 200,
         body: { tasks: [...tasks.by('image', images.find(context).id)].map(kept) },
       }),
-    },
-    {
-      method: 'GET',
-      path: '/v2/tasks/{id}',
-      policy: policy('get_task'),
-      handle: (context): Answer => {
-        const task = tasks.get(context.param('id'));
-        if (!task) throw new Refusal(404, `No task found with ID ${context.param('id')}`);
-        return { status: 200, body: full(task) };
-      },
     },
   ];
 }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { policiesOf } from '../core/caller.ts';
 import type { HostView } from '../core/contracts.ts';
 import type { Core } from '../core/core.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { statusTitle, unauthenticatedAnswer } from '../core/http/fixed-answers.ts';
 import { Refusal } from '../core/refusal.ts';
+import { resourceRoutes } from '../core/resource.ts';
 import type { Room } from '../core/room.ts';
 import type { Answer, Route } from '../core/service.ts';
 
@@ -66,7 +68,7 @@ function providerId({ id }: HostView): string {
 }
 
 function providerRoutes(core: Core): Route[] {
-  const policy = (name: string): NonNullable<Route['policy']> => ({ name: `placement:${name}`, level: 'admin' });
+  const policy = policiesOf('placement');
   const find = (context: RequestContext): HostView => {
     const id = context.param('id');
     const host = core.services.compute.hosts().find((each) => providerId(each) === id);
@@ -89,22 +91,17 @@ function providerRoutes(core: Core): Route[] {
   });
   const base = '/resource_providers';
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<HostView>({
       path: base,
-      policy: policy('resource_providers:list'),
-      handle: ({ query }) => {
+      policy: (operation) => policy(`resource_providers:${operation}`),
+      find,
+      view: render,
+      list({ query }) {
         const name = query.get('name');
         const hosts = core.services.compute.hosts().filter(({ id }) => name === undefined || id === name);
         return { status: 200, body: { resource_providers: hosts.map(render) } };
       },
-    },
-    {
-      method: 'GET',
-      path: `${base}/{id}`,
-      policy: policy('resource_providers:show'),
-      handle: (context) => ({ status: 200, body: render(find(context)) }),
-    },
+    }),
     {
       method: 'GET',
       path: `${base}/{id}/inventories`,

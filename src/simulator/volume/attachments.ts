@@ -1,5 +1,7 @@
 import { must } from '../../machinery/index.ts';
+import type { Policy, PolicyLevel } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
+import { type Operation, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { wholeSeconds } from '../core/time-formats.ts';
 import { badRequest, checkBody, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
@@ -47,10 +49,7 @@ function statusOf({ status = 'attached' }: Attachment): string {
 
 /** Routes of attachments: reserved first, attaching once the connector is known, then attached. */
 export function attachmentRoutes(volumes: Volumes): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `volume:attachment_${name}`,
-    level,
-  });
+  const policy = (name: string, level: PolicyLevel): Policy => ({ name: `volume:attachment_${name}`, level });
   function* all({ caller, query, project }: RequestContext): Generator<Held> {
     const everywhere = caller.isAdmin && /^(?:1|true|yes)$/i.test(query.get('all_tenants') ?? '');
     for (const volume of everywhere ? volumes.volumes.all() : volumes.volumes.by('project', project)) {
@@ -96,37 +95,33 @@ export function attachmentRoutes(volumes: Volumes): Route[] {
       volume,
     };
   };
+  const policies: Readonly<Record<Operation, Policy>> = {
+    list: policy('list', 'reader'),
+    create: policy('create', 'member'),
+    show: policy('get', 'reader'),
+    update: policy('update', 'member'),
+    delete: policy('delete', 'member'),
+  };
   return [
-    ...['/attachments', '/attachments/detail'].map(
-      (path): Route => ({
-        method: 'GET',
-        path,
-        since,
-        policy: policy('list', 'reader'),
-        handle: (context) => ({
-          status: 200,
-          body: listPage(context, all(context), listing, path.endsWith('detail') ? full : brief),
-        }),
-      }),
-    ),
-    {
-      method: 'POST',
+    ...resourceRoutes<Held>({
       path: '/attachments',
-      since,
-      policy: policy('create', 'member'),
-      handle: (context): Answer => {
+      name: 'attachment',
+      statuses: { create: 200 },
+      policy: (operation) => policies[operation],
+      versions: () => ({ since }),
+      find,
+      view: full,
+      list: (context) => ({ status: 200, body: listPage(context, all(context), listing, brief) }),
+      detail: (context) => ({ status: 200, body: listPage(context, all(context), listing, full) }),
+      create(context) {
         checkBody(createSchema, context.json);
         const fields = (context.json as { attachment: Readonly<Record<string, unknown>> }).attachment;
-        const volume = volumes.volumes.get(String(fields['volume_uuid']));
-        if (!volume || (volume.projectId !== context.project && !context.caller.isAdmin)) {
-          throw notFound(`Volume ${String(fields['volume_uuid'])} could not be found.`);
-        }
-        const serverId = typeof fields['instance_uuid'] === 'string' ? fields['instance_uuid'] : '';
+        const volume = volumes.find(context, String(fields['volume_uuid']));
         volumes.mustBeFree(volume);
         const connector = fields['connector'] as Readonly<Record<string, unknown>> | null | undefined;
         const attachment: Attachment = {
           id: volumes.core.ids.uuid(),
-          serverId,
+          serverId: typeof fields['instance_uuid'] === 'string' ? fields['instance_uuid'] : '',
           device: '',
           host: hostOf(connector),
           attachedAt: volumes.core.now(),
@@ -138,30 +133,16 @@ export function attachmentRoutes(volumes: Volumes): Route[] {
           attachments: [...volume.attachments, attachment],
           status: isShared ? volume.status : (attachment.status ?? 'reserved'),
         });
-        return { status: 200, body: { attachment: full(again(attachment.id, volume.id)) } };
+        return again(attachment.id, volume.id);
       },
-    },
-    {
-      method: 'GET',
-      path: '/attachments/{id}',
-      since,
-      policy: policy('get', 'reader'),
-      handle: (context) => ({ status: 200, body: { attachment: full(find(context)) } }),
-    },
-    {
-      method: 'PUT',
-      path: '/attachments/{id}',
-      since,
-      policy: policy('update', 'member'),
-      handle: (context): Answer => {
+      update(context) {
         checkBody(updateSchema, context.json);
         const { connector } = (context.json as { attachment: { connector: Record<string, unknown> } }).attachment;
         const held = find(context);
         const device = typeof connector['mountpoint'] === 'string' ? connector['mountpoint'] : held.device;
-        const changed = set(held, { host: hostOf(connector), device, status: 'attaching' }, 'attaching');
-        return { status: 200, body: { attachment: full(changed) } };
+        return set(held, { host: hostOf(connector), device, status: 'attaching' }, 'attaching');
       },
-    },
+    }),
     {
       method: 'POST',
       path: '/attachments/{id}/action',
@@ -179,7 +160,7 @@ export function attachmentRoutes(volumes: Volumes): Route[] {
       method: 'DELETE',
       path: '/attachments/{id}',
       since,
-      policy: policy('delete', 'member'),
+      policy: policies.delete,
       handle: (context): Answer => {
         const { volume, id } = find(context);
         const left = volume.attachments.filter((each) => each.id !== id);

@@ -1,9 +1,7 @@
 import { type BodySchema, isUuid } from '../core/checks/schema.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import type { Answer } from '../core/service.ts';
 import { badRequest, checkBody, notFound } from '../core/wrapped-refusals.ts';
 import { openType } from './types.ts';
-import { renderVolume } from './views.ts';
 import type { Volume, Volumes } from './volumes.ts';
 
 const text: BodySchema = { type: ['string', 'null'], maxLength: 255 };
@@ -34,11 +32,10 @@ const schema: BodySchema = {
   additionalProperties: true,
 };
 
-/** Serves POST /volumes. */
-export function createVolume(volumes: Volumes, context: RequestContext): Answer {
+/** Reads the body of POST /volumes and creates the volume. */
+export function createVolume(volumes: Volumes, context: RequestContext): Readonly<Volume> {
   checkBody(schema, context.json);
   const desired = (context.json as { volume: Readonly<Record<string, unknown>> }).volume;
-  const { core } = volumes;
   const given = (name: string): string | undefined =>
     typeof desired[name] === 'string' && desired[name] !== '' ? desired[name] : undefined;
 
@@ -87,10 +84,8 @@ export function createVolume(volumes: Volumes, context: RequestContext): Answer 
     ...(zone !== undefined && { availabilityZone: zone }),
   });
   // Cinder distinguishes a missing name from an empty one.
-  if (desired['name'] === undefined && desired['display_name'] === undefined) {
-    core.state.transact(() => volumes.volumes.update(volume.id, { name: null }));
-  }
-  return { status: 202, body: { volume: renderVolume(volumes, context, volume, 'created') } };
+  const isNamed = desired['name'] !== undefined || desired['display_name'] !== undefined;
+  return isNamed ? volume : volumes.volumes.update(volume.id, { name: null });
 }
 
 function findImage(volumes: Volumes, context: RequestContext, id: string): { id: string; minDisk: number } {

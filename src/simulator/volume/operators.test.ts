@@ -46,6 +46,18 @@ describe('volume types', () => {
     expect((await adminCinder('GET', `/types/${id}/extra_specs`)).body).toEqual({ extra_specs: { b: '3' } });
   });
 
+  it('keep the default type when an operator renames it', async () => {
+    const { adminCinder, cinder } = await stage();
+    const { id } = read<{ id: string }>(await adminCinder('GET', '/types/default'), 'volume_type');
+    expect((await adminCinder('PUT', `/types/${id}`, { volume_type: { name: 'renamed' } })).status).toBe(200);
+    expect(await cinder('GET', '/types/default')).toMatchObject({ status: 200, body: { volume_type: { id } } });
+    expect(await cinder('POST', '/volumes', { volume: { size: 1 } })).toMatchObject({
+      status: 202,
+      body: { volume: { volume_type: 'renamed' } },
+    });
+    expect((await adminCinder('DELETE', `/types/${id}`)).status).toBe(400);
+  });
+
   it('are visible only to projects with access when they are private', async () => {
     const { adminCinder, makeType, cinder, user } = await stage();
     const id = await makeType({ name: 'secret', 'os-volume-type-access:is_public': false });

@@ -1,4 +1,6 @@
+import { policiesOf } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
+import { need, resourceRoutes } from '../core/resource.ts';
 import type { Route } from '../core/service.ts';
 import { badRequest, checkBody, conflict, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import { type Listing, listPage } from './list.ts';
@@ -33,18 +35,18 @@ const listing: Listing<Readonly<QosSpecs>> = {
   sortable: { id: ({ id }) => id, name: ({ name }) => name, consumer: ({ consumer }) => consumer },
 };
 
+function changesIn({ json }: RequestContext): {
+  qos_specs: { consumer?: string } & Record<string, string | number>;
+} {
+  return json as ReturnType<typeof changesIn>;
+}
+
 /** Routes of QoS specs, for operators. Cinder changes associations with GET. */
 export function qosSpecRoutes(volumes: Volumes): Route[] {
   const { qosSpecs, types, core } = volumes;
-  const policy = (name: string): NonNullable<Route['policy']> => ({
-    name: `volume_extension:qos_specs_manage:${name}`,
-    level: 'admin',
-  });
-  const find = (context: RequestContext): Readonly<QosSpecs> => {
-    const specs = qosSpecs.get(context.param('id'));
-    if (!specs) throw notFound(`No such QoS spec ${context.param('id')}.`);
-    return specs;
-  };
+  const policy = policiesOf('volume_extension:qos_specs_manage');
+  const find = (context: RequestContext): Readonly<QosSpecs> =>
+    need(qosSpecs, context.param('id'), (id) => notFound(`No such QoS spec ${id}.`));
   const render = ({ id, name, consumer, specs }: Readonly<QosSpecs>): object => ({ id, name, consumer, specs });
   const answer = (context: RequestContext, specs: Readonly<QosSpecs>): object => ({
     qos_specs: render(specs),
@@ -60,55 +62,42 @@ export function qosSpecRoutes(volumes: Volumes): Route[] {
   };
   const texts = (given: Readonly<Record<string, string | number>>): Record<string, string> =>
     Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
+  const rules = { list: 'get_all', create: 'create', show: 'get', update: 'update', delete: 'delete' } as const;
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<QosSpecs>({
       path: '/qos-specs',
-      policy: policy('get_all'),
-      handle: (context) => ({ status: 200, body: listPage(context, qosSpecs.all(), listing, render) }),
-    },
-    {
-      method: 'POST',
-      path: '/qos-specs',
-      policy: policy('create'),
-      handle: (context) => {
+      statuses: { create: 200, delete: 202 },
+      policy: (operation) => policy(rules[operation]),
+      find,
+      // The answer to an update repeats its body.
+      view: (specs, context, operation) => (operation === 'update' ? changesIn(context) : answer(context, specs)),
+      list: (context) => ({ status: 200, body: listPage(context, qosSpecs.all(), listing, render) }),
+      create(context) {
         checkBody(createSchema, context.json);
         const { name, consumer, ...specs } = (
           context.json as { qos_specs: { name: string; consumer?: string } & Record<string, string | number> }
         ).qos_specs;
         if (qosSpecs.first('name', name)) throw conflict(`QoS Specs ${name} already exists.`);
-        const made = qosSpecs.insert({
-          id: core.ids.uuid(),
-          name,
-          consumer: consumer ?? 'back-end',
-          specs: texts(specs),
-        });
-        return { status: 200, body: answer(context, made) };
+        return qosSpecs.insert({ id: core.ids.uuid(), name, consumer: consumer ?? 'back-end', specs: texts(specs) });
       },
-    },
-    {
-      method: 'GET',
-      path: '/qos-specs/{id}',
-      policy: policy('get'),
-      handle: (context) => ({ status: 200, body: answer(context, find(context)) }),
-    },
-    {
-      method: 'PUT',
-      path: '/qos-specs/{id}',
-      policy: policy('update'),
-      handle: (context) => {
+      update(context) {
         checkBody(updateSchema, context.json);
-        const given = (context.json as { qos_specs: { consumer?: string } & Record<string, string | number> })
-          .qos_specs;
-        const { consumer, ...specs } = given;
+        const { consumer, ...specs } = changesIn(context).qos_specs;
         const current = find(context);
-        qosSpecs.update(current.id, {
+        return qosSpecs.update(current.id, {
           specs: { ...current.specs, ...texts(specs) },
           ...(consumer !== undefined && { consumer }),
         });
-        return { status: 200, body: { qos_specs: given } };
       },
-    },
+      delete({ id }, { query }) {
+        const users = typesOf(id);
+        if (users.length > 0 && query.get('force')?.toLowerCase() !== 'true') {
+          throw badRequest(`QoS Specs ${id} is still associated with entities.`);
+        }
+        for (const type of users) types.update(type, { qosSpecsId: undefined });
+        qosSpecs.delete(id);
+      },
+    }),
     {
       method: 'PUT',
       path: '/qos-specs/{id}/delete_keys',
@@ -124,21 +113,6 @@ export function qosSpecRoutes(volumes: Volumes): Route[] {
         }
         const specs = Object.fromEntries(Object.entries(current.specs).filter(([key]) => !keys.includes(key)));
         qosSpecs.update(current.id, { specs });
-        return { status: 202 };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/qos-specs/{id}',
-      policy: policy('delete'),
-      handle: (context) => {
-        const { id } = find(context);
-        const users = typesOf(id);
-        if (users.length > 0 && context.query.get('force')?.toLowerCase() !== 'true') {
-          throw badRequest(`QoS Specs ${id} is still associated with entities.`);
-        }
-        for (const type of users) types.update(type, { qosSpecsId: undefined });
-        qosSpecs.delete(id);
         return { status: 202 };
       },
     },

@@ -1,11 +1,13 @@
+import { type Policy, policiesOf } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
-import type { Route } from '../core/service.ts';
-import { badRequest, checkBody } from '../core/wrapped-refusals.ts';
+import { type Operation, resourceRoutes } from '../core/resource.ts';
+import type { Answer, Route } from '../core/service.ts';
+import { badRequest, checkBody, wrappedIn } from '../core/wrapped-refusals.ts';
 import { actionRoute } from './actions.ts';
 import { attachmentRoutes } from './attachments.ts';
 import { createVolume } from './create.ts';
 import { type Listing, listPage } from './list.ts';
-import { textRoutes } from './metadata.ts';
+import { metadataRoutes } from './metadata.ts';
 import { operatorRoutes } from './operators.ts';
 import { qosSpecRoutes } from './qos-specs.ts';
 import { quotaRoutes } from './quotas.ts';
@@ -79,35 +81,53 @@ function parsePairs(text: string): Record<string, string> {
 }
 
 function volumeResourceRoutes(volumes: Volumes): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): NonNullable<Route['policy']> => ({
-    name: `volume:${name}`,
-    level,
-  });
+  const policy = policiesOf('volume');
   const rows = ({ caller, query, project }: RequestContext): Iterable<Readonly<Volume>> => {
     const everywhere = caller.isAdmin && /^(?:1|true|yes)$/i.test(query.get('all_tenants') ?? '');
     if (!everywhere) return volumes.volumes.by('project', project);
     const wanted = query.get('project_id');
     return wanted === undefined ? volumes.volumes.all() : volumes.volumes.by('project', wanted);
   };
+  const policies: Readonly<Record<Operation, Policy>> = {
+    list: policy('get_all', 'reader'),
+    create: policy('create', 'member'),
+    show: policy('get', 'reader'),
+    update: policy('update', 'member'),
+    delete: policy('delete', 'member'),
+  };
+  const moments = { list: 'shown', create: 'created', show: 'shown', update: 'changed', delete: 'shown' } as const;
+  const list = (context: RequestContext, render: (volume: Readonly<Volume>) => object): Answer => ({
+    status: 200,
+    body: listPage(context, rows(context), listing, render),
+  });
   return [
-    {
-      method: 'GET',
+    ...resourceRoutes<Volume>({
       path: '/volumes',
-      policy: policy('get_all', 'reader'),
-      handle: (context) => ({
-        status: 200,
-        body: listPage(context, rows(context), listing, (volume) => renderVolumeBrief(context, volume)),
-      }),
-    },
-    {
-      method: 'GET',
-      path: '/volumes/detail',
-      policy: policy('get_all', 'reader'),
-      handle: (context) => ({
-        status: 200,
-        body: listPage(context, rows(context), listing, (volume) => renderVolume(volumes, context, volume, 'shown')),
-      }),
-    },
+      name: 'volume',
+      statuses: { create: 202, delete: 202 },
+      policy: (operation) => policies[operation],
+      find: (context) => volumes.find(context),
+      view: (volume, context, operation) => renderVolume(volumes, context, volume, moments[operation]),
+      list: (context) => list(context, (volume) => renderVolumeBrief(context, volume)),
+      detail: (context) => list(context, (volume) => renderVolume(volumes, context, volume, 'shown')),
+      create: (context) => createVolume(volumes, context),
+      update(context) {
+        checkBody(updateSchema, context.json);
+        const desired = (context.json as { volume: Record<string, string | null | Record<string, string>> }).volume;
+        const { id } = volumes.find(context);
+        const name = desired['name'] ?? desired['display_name'];
+        const description = desired['description'] ?? desired['display_description'];
+        return volumes.change(id, {
+          ...(name !== undefined && { name: name as string }),
+          ...(description !== undefined && { description: description as string }),
+          ...(desired['metadata'] && { metadata: desired['metadata'] as Record<string, string> }),
+        });
+      },
+      delete(volume, context) {
+        mayDelete(volumes, volume, context);
+        volumes.remove(volume);
+      },
+    }),
     {
       method: 'GET',
       path: '/volumes/summary',
@@ -119,72 +139,25 @@ function volumeResourceRoutes(volumes: Volumes): Route[] {
         return { status: 200, body: { 'volume-summary': { total_size, total_count: list.length } } };
       },
     },
-    {
-      method: 'POST',
-      path: '/volumes',
-      policy: policy('create', 'member'),
-      handle: (context) => createVolume(volumes, context),
-    },
-    {
-      method: 'GET',
-      path: '/volumes/{id}',
-      policy: policy('get', 'reader'),
-      handle: (context) => ({
-        status: 200,
-        body: { volume: renderVolume(volumes, context, volumes.find(context), 'shown') },
-      }),
-    },
-    {
-      method: 'PUT',
-      path: '/volumes/{id}',
-      policy: policy('update', 'member'),
-      handle: (context) => {
-        const text = { type: ['string', 'null'], maxLength: 255 };
-        const metadata = { type: 'object', additionalProperties: { type: 'string' } };
-        const properties = { name: text, description: text, display_name: text, display_description: text, metadata };
-        checkBody(
-          { type: 'object', properties: { volume: { type: 'object', properties } }, required: ['volume'] },
-          context.json,
-        );
-        const desired = (context.json as { volume: Record<string, string | null | Record<string, string>> }).volume;
-        const volume = volumes.find(context);
-        const name = desired['name'] ?? desired['display_name'];
-        const description = desired['description'] ?? desired['display_description'];
-        volumes.change(volume.id, {
-          ...(name !== undefined && { name: name as string }),
-          ...(description !== undefined && { description: description as string }),
-          ...(desired['metadata'] && { metadata: desired['metadata'] as Record<string, string> }),
-        });
-        return { status: 200, body: { volume: renderVolume(volumes, context, volume, 'changed') } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/volumes/{id}',
-      policy: policy('delete', 'member'),
-      handle: (context) => {
-        const volume = volumes.find(context);
-        mayDelete(volumes, volume, context);
-        volumes.remove(volume);
-        return { status: 202 };
-      },
-    },
-    ...textRoutes({
-      path: '/volumes/{id}/metadata',
-      key: 'metadata',
-      single: 'meta',
-      policy: (action) => ({
-        name: `volume:${action}_volume_metadata`,
-        level: action === 'get' ? 'reader' : 'member',
-      }),
-      isReplaceable: true,
-      deleted: 200,
+    ...metadataRoutes('Volume', {
       read: (context) => volumes.find(context).metadata,
       write: (context, metadata) => void volumes.change(volumes.find(context).id, { metadata }),
-      unknown: (context, key) => `Volume ${context.param('id')} has no metadata with key ${key}.`,
     }),
   ];
 }
+
+const text = { type: ['string', 'null'], maxLength: 255 };
+
+const updateSchema = wrappedIn('volume', {
+  type: 'object',
+  properties: {
+    name: text,
+    description: text,
+    display_name: text,
+    display_description: text,
+    metadata: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+});
 
 const deletable: ReadonlySet<string> = new Set([
   'available',

@@ -1,10 +1,10 @@
-import type { Policy } from '../core/caller.ts';
+import { type Policy, policiesOf } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { type Operation, type Resource, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
 import { badRequest, checkBody, forbidden, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
 import { type Listing, listPage } from './list.ts';
-import { textRoutes } from './metadata.ts';
+import { metadataRoutes } from './metadata.ts';
 import { renderSnapshot } from './views.ts';
 import type { Snapshot, Volumes } from './volumes.ts';
 
@@ -26,10 +26,7 @@ const listing: Listing<Readonly<Snapshot>> = {
 };
 
 export function snapshotRoutes(volumes: Volumes): Route[] {
-  const policy = (name: string, level: 'reader' | 'member'): Policy => ({
-    name: `volume:${name}`,
-    level,
-  });
+  const policy = policiesOf('volume');
   const rows = (context: RequestContext): Iterable<Readonly<Snapshot>> =>
     context.caller.isAdmin && context.query.has('all_tenants')
       ? volumes.snapshots.all()
@@ -54,6 +51,7 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
     find: (context) => volumes.findSnapshot(context),
     view: (snapshot, context, operation) => renderSnapshot(snapshot, context, forms[operation]),
     list: (context) => list(context, 'listed'),
+    detail: (context) => list(context, 'shown'),
     create(context) {
       checkBody(createSchema, context.json);
       const desired = (context.json as { snapshot: Readonly<Record<string, unknown>> }).snapshot;
@@ -103,31 +101,12 @@ export function snapshotRoutes(volumes: Volumes): Route[] {
   };
   return [
     ...resourceRoutes(resource),
-    {
-      method: 'GET',
-      path: '/snapshots/detail',
-      policy: policies.list,
-      handle: (context) => list(context, 'shown'),
-    },
-    {
-      method: 'POST',
-      path: '/snapshots/{id}/action',
-      handle: (context) => act(volumes, context),
-    },
-    ...textRoutes({
-      path: '/snapshots/{id}/metadata',
-      key: 'metadata',
-      single: 'meta',
-      policy: (action) => policy(`${action}_snapshot_metadata`, action === 'get' ? 'reader' : 'member'),
-      isReplaceable: true,
-      deleted: 200,
+    { method: 'POST', path: '/snapshots/{id}/action', handle: (context) => act(volumes, context) },
+    ...metadataRoutes('Snapshot', {
       read: (context) => volumes.findSnapshot(context).metadata,
-      write: (context, metadata) =>
-        void volumes.snapshots.update(volumes.findSnapshot(context).id, {
-          metadata,
-          updatedAt: volumes.core.now(),
-        }),
-      unknown: (context, key) => `Snapshot ${context.param('id')} has no metadata with key ${key}.`,
+      write(context, metadata) {
+        volumes.snapshots.update(volumes.findSnapshot(context).id, { metadata, updatedAt: volumes.core.now() });
+      },
     }),
   ];
 }

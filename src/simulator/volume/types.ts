@@ -1,8 +1,9 @@
+import { policiesOf } from '../core/caller.ts';
 import type { RequestContext } from '../core/http/context.ts';
 import { type Resource, resourceRoutes } from '../core/resource.ts';
 import type { Answer, Route } from '../core/service.ts';
+import { textRoutes } from '../core/texts.ts';
 import { badRequest, checkBody, conflict, notFound, wrappedIn } from '../core/wrapped-refusals.ts';
-import { textRoutes } from './metadata.ts';
 import { renderType } from './views.ts';
 import type { Volumes, VolumeType } from './volumes.ts';
 
@@ -42,7 +43,7 @@ export function isTypeOpenTo(type: Readonly<VolumeType>, projectId: string | und
 /** Routes of volume types. */
 export function typeRoutes(volumes: Volumes): Route[] {
   const { types } = volumes;
-  const admin = (name: string): NonNullable<Route['policy']> => ({ name: `volume_extension:${name}`, level: 'admin' });
+  const policy = policiesOf('volume_extension');
   const find = (context: RequestContext): Readonly<VolumeType> => {
     const id = context.param('id');
     const type = id === 'default' ? volumes.defaultType() : types.get(id);
@@ -58,7 +59,7 @@ export function typeRoutes(volumes: Volumes): Route[] {
     path: '/types',
     name: 'volume_type',
     statuses: { create: 200, delete: 202 },
-    policy: (operation) => (operation === 'list' || operation === 'show' ? undefined : admin(`type_${operation}`)),
+    policy: (operation) => (operation === 'list' || operation === 'show' ? undefined : policy(`type_${operation}`)),
     find,
     view(type, context, operation) {
       if (operation === 'create') return renderType(type, 'made');
@@ -123,10 +124,8 @@ export function typeRoutes(volumes: Volumes): Route[] {
     ...textRoutes({
       path: '/types/{id}/extra_specs',
       key: 'extra_specs',
-      policy: (action) =>
-        action === 'get'
-          ? { name: 'volume_extension:types_extra_specs:index', level: 'reader' }
-          : admin(`types_extra_specs:${action}`),
+      policy: (operation, level) =>
+        level === 'reader' ? policy('types_extra_specs:index', level) : policy(`types_extra_specs:${operation}`),
       isReplaceable: false,
       deleted: 202,
       read: (context) => find(context).extraSpecs,
@@ -150,10 +149,7 @@ type FindType = (context: RequestContext) => Readonly<VolumeType>;
 
 /** Routes of the projects that may use a private type. */
 function accessRoutes({ types }: Volumes, find: FindType): Route[] {
-  const policy = (name: string): NonNullable<Route['policy']> => ({
-    name: `volume_extension:volume_type_access:${name}`,
-    level: 'admin',
-  });
+  const policy = policiesOf('volume_extension:volume_type_access');
   const changes: Readonly<Record<string, (type: Readonly<VolumeType>, project: string) => readonly string[]>> = {
     addProjectAccess: ({ id, projects = [] }, project) => {
       if (projects.includes(project)) {
@@ -212,10 +208,7 @@ const encryptionSchema = wrappedIn('encryption', {
 
 /** Routes of the encryption of a type. */
 function encryptionRoutes({ types, volumes, core }: Volumes, find: FindType): Route[] {
-  const policy = (name: string): NonNullable<Route['policy']> => ({
-    name: `volume_extension:volume_type_encryption:${name}`,
-    level: 'admin',
-  });
+  const policy = policiesOf('volume_extension:volume_type_encryption');
   const base = '/types/{id}/encryption';
   const read = (context: RequestContext): NonNullable<VolumeType['encryption']> => {
     checkBody(encryptionSchema, context.json);

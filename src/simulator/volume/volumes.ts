@@ -81,7 +81,8 @@ export interface Volumes {
   readonly snapshots: Table<Snapshot>;
   readonly types: Table<VolumeType>;
   readonly qosSpecs: Table<QosSpecs>;
-  find(context: RequestContext): Readonly<Volume>;
+  /** finds the volume of the path, or another one, if the caller may see it */
+  find(context: RequestContext, id?: string): Readonly<Volume>;
   findSnapshot(context: RequestContext): Readonly<Snapshot>;
   defaultType(): Readonly<VolumeType>;
   findType(nameOrId: string): Readonly<VolumeType> | undefined;
@@ -208,8 +209,7 @@ export function createVolumes(core: Core): Volumes {
     types,
     qosSpecs,
     change,
-    find(context) {
-      const id = context.param('id');
+    find(context, id = context.param('id')) {
       const volume = volumes.get(id);
       if (!volume || (volume.projectId !== context.project && !context.caller.isAdmin)) {
         throw notFound(`Volume ${id} could not be found.`);
@@ -224,7 +224,8 @@ export function createVolumes(core: Core): Volumes {
       }
       return snapshot;
     },
-    defaultType: () => must(types.first('name', defaultTypeName), 'first'),
+    // The default type cannot be deleted, but renamed. It is the oldest type.
+    defaultType: () => must(types.first('name', defaultTypeName) ?? types.all().next().value, 'default type'),
     findType: (nameOrId) => types.get(nameOrId) ?? types.first('name', nameOrId),
     zones: () => {
       const zones = core.services.compute.availabilityZones();

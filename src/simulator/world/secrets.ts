@@ -23,7 +23,7 @@ export async function loadSecrets(directory: string): Promise<CloudSecrets> {
     return JSON.parse(await readFile(path, 'utf8')) as CloudSecrets;
   } catch (cause) {
     throw new CapstanError('CAP_CLOUD_STATE_DAMAGED', `${path} cannot be read: nobody could log in to this cloud`, {
-      hint: `restore the file from a backup, or remove ${directory} to begin with a new cloud`,
+      hint: `restore the file from a backup, or remove ${directory} to start with a new cloud`,
       cause,
     });
   }

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { syncDirectory } from '../backup.ts';
+import { open } from 'node:fs/promises';
+import { writeDurably } from '../durable-file.ts';
 import type { ArchiveSecret } from './keys.ts';
 import { archiveMagic, ByteReader, damaged, openStream, sealStream } from './sealed-stream.ts';
 
@@ -28,27 +26,15 @@ export async function isArchive(path: string): Promise<boolean> {
   }
 }
 
-/** Writes an archive under a temporary name and renames it once it is on disk, so readers never see a partial file. */
+/** Writes an archive. Readers never see a partial file. */
 export async function writeArchive(
   path: string,
   secret: ArchiveSecret,
   entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>,
 ): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    try {
-      for await (const piece of sealStream(secret, encode(entries))) await file.writeFile(piece);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncDirectory(dirname(path));
+  await writeDurably(path, async (file) => {
+    for await (const piece of sealStream(secret, encode(entries))) await file.writeFile(piece);
+  });
 }
 
 /** Reads an archive. The unread rest of an entry is skipped when the next one is requested. */

@@ -135,7 +135,7 @@ describe('damaged charts', () => {
       /nested more than \d+ levels deep/,
     ],
     [
-      'that writes without end',
+      'that writes endlessly',
       '{{ define "a" }}{{ repeat 100000 "x" }}{{ end }}{{ range until 100000 }}{{ include "a" . }}{{ end }}',
       /more than \d+ (?:steps|characters)/,
     ],

@@ -55,7 +55,7 @@ export class JsonSchema {
 
   step(depth: number): void {
     if (++this.#steps > maxSteps) throw new TemplateError('values.schema.json takes too many steps', { isLimit: true });
-    if (depth > maxDepth) throw new TemplateError('values.schema.json refers to itself without end', { isLimit: true });
+    if (depth > maxDepth) throw new TemplateError('values.schema.json refers to itself endlessly', { isLimit: true });
   }
 
   pattern(source: string): GoRegexp {

@@ -137,7 +137,7 @@ function scenarios(program: string, { capstan, directory, kubectl }: Stage): Sce
       },
     },
     {
-      name: 'upgrade that the API refuses, and the release goes on',
+      name: 'upgrade that the API refuses, and the release continues',
       async run() {
         const told = await refuse(
           program,

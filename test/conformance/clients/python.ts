@@ -41,7 +41,7 @@ export const pythonClient: Client = {
     const names = {
       create_and_read: 'objects are made, read, listed in pages and refused with the words of the API',
       patch: 'objects are patched in every way, and a conflict is a conflict',
-      watch: 'a watch tells of what is made, changed and deleted, and goes on where it was',
+      watch: 'a watch tells of what is made, changed and deleted, and continues where it was',
       logs_and_exec: 'a Pod is run, its log is followed, a command is executed in it',
       dynamic: 'custom resources are used by the dynamic client, with server-side apply',
       informal: 'who am I, what may I do, and what is served',

@@ -35,7 +35,7 @@ export const withoutContainers: Selection = {
     },
     {
       pattern: 'CronJob should (not schedule|remove|be able|delete)|recreate pods only after they have failed',
-      why: 'a program in a Pod has to end in a certain way, or to go on when it is asked to end',
+      why: 'a program in a Pod has to end in a certain way, or to continue when it is asked to end',
     },
     {
       pattern: 'evicted pods|StatefulSet.*adopt|rolling update|RecreateDeployment.*image|iterative rollouts',

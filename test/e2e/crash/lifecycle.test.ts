@@ -90,7 +90,7 @@ function tick(): Promise<void> {
 }
 
 describe('a data directory in use', () => {
-  it('is refused to a second program with a clear message, and the first goes on', async () => {
+  it('is refused to a second program with a clear message, and the first continues', async () => {
     const here = place('twice');
     const first = await program.up(here);
     const second = await program.run(...upArguments(here));

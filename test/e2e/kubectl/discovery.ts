@@ -190,7 +190,7 @@ export function discoveryExpectations(expectation: Expectation): void {
     );
   });
 
-  expectation('get --raw of a path nobody serves is a NotFound', async (s) => {
+  expectation('get --raw of an unknown path is a NotFound', async (s) => {
     expect(await s.fails`get --raw /nowhere`).toBe(
       'Error from server (NotFound): the server could not find the requested resource\n',
     );

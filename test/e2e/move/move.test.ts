@@ -121,7 +121,7 @@ describe.each([
       const interrupted = begin();
       await eventually(async () => expect(interrupted.stderr()).toContain('pausing the source'));
       await interrupted.stop('SIGINT');
-      expect(interrupted.stderr()).toContain('run the same command again to go on, or with --cancel');
+      expect(interrupted.stderr()).toContain('run the same command again to continue, or with --cancel');
       const killed = begin();
       await eventually(async () => expect(killed.stderr()).toContain('copied'));
       await killed.stop('SIGKILL');

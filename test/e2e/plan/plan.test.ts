@@ -216,7 +216,7 @@ describe('capstan plan', () => {
     });
   });
 
-  it('goes on when a document cannot be read, and exits with 2', async () => {
+  it('continues when a document cannot be read, and exits with 2', async () => {
     const plan = await planOf(`${manifest}\n---\nkind: Cluster\n`);
     expect(plan).toMatchObject({ code: 2, works: false });
     expect(plan.problems).toHaveLength(1);

@@ -43,7 +43,7 @@ export async function playInstalled({ directory, kubeconfig, containerd, say }: 
     });
     const workload = await stage.workload(hosted.name);
     await step('kubectl through its own kubeconfig writes and reads', () => expectWorks(workload, 'installed'));
-    await step('the leading Pod is killed, and another goes on', () => loseLeader(stage));
+    await step('the leading Pod is killed, and another continues', () => loseLeader(stage));
     await step('installing again changes nothing, more replicas roll out', async () => {
       const again = await capstanOk(['install', '--kubeconfig', kubeconfig]);
       const changed = again.split('\n').filter((line) => line !== '' && !line.endsWith('unchanged'));

@@ -39,7 +39,7 @@ describe('a K0smotronControlPlane', () => {
     ],
     [
       { version, replicas: -1 },
-      'spec.replicas: Invalid value: -1: must be greater than or equal to 0; 0 puts the control plane to sleep',
+      'spec.replicas: Invalid value: -1: must be greater than or equal to 0; 0 hibernates the control plane',
     ],
     [
       { version, service: { type: 'ClusterIP', apiPort: 0 } },
@@ -72,7 +72,7 @@ describe('a K0smotronControlPlane', () => {
     ],
     [
       { version, storage: { type: 'etcd', etcd: { defragJob: { enabled: true, rule: 'dbSize > much' } } } },
-      'spec.storage.etcd.defragJob.rule: Invalid value: "dbSize > much": speaks of much, which is none of dbSize, dbSizeInUse, dbSizeFree, dbQuota, dbQuotaUsage',
+      'spec.storage.etcd.defragJob.rule: Invalid value: "dbSize > much": refers to much, which is none of dbSize, dbSizeInUse, dbSizeFree, dbQuota, dbQuotaUsage',
     ],
     [
       { version, storage: { type: 'nats' }, replicas: 2 },

@@ -23,7 +23,7 @@ describe('a KamajiControlPlane', () => {
     [{ version: 'new' }, 'spec.version: Invalid value: "new": must be a valid semantic version, e.g. v1.33.1'],
     [
       { version, replicas: -2 },
-      'spec.replicas: Invalid value: -2: must be greater than or equal to 0; 0 puts the control plane to sleep',
+      'spec.replicas: Invalid value: -2: must be greater than or equal to 0; 0 hibernates the control plane',
     ],
     [
       { version, network: { certSANs: ['a:6443'] } },

@@ -134,7 +134,7 @@ describe('a SPDY connection', () => {
     );
   });
 
-  it('refuses streams of an unknown type and goes on', async () => {
+  it('refuses streams of an unknown type and continues', async () => {
     const { client, streams } = connected({ accepts: (headers) => headers.get('streamtype') === 'data' });
     await client.open(1, { streamtype: 'other' });
     await client.open(3, { streamtype: 'data' });
@@ -197,7 +197,7 @@ describe('a SPDY connection', () => {
       'a stream opened twice',
       async (client) => Buffer.concat([await client.openFrame(1, {}), await client.openFrame(1, {})]),
     ],
-    ['a control frame without end', () => Buffer.concat([word(0x8003_0001), word(0x00ff_ffff)])],
+    ['a control frame that never ends', () => Buffer.concat([word(0x8003_0001), word(0x00ff_ffff)])],
     ['a frame that is too short', () => control(resetType!, Buffer.alloc(2))],
     [
       'headers that are no zlib',

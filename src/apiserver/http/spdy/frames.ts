@@ -63,7 +63,7 @@ async function readControl(
   headerBlocks: HeaderBlockReader,
 ): Promise<Frame | undefined> {
   const spoken = (first >>> 16) & 0x7fff;
-  if (spoken !== version) throw new SpdyProtocolError(`SPDY version ${spoken} is not spoken here`);
+  if (spoken !== version) throw new SpdyProtocolError(`SPDY version ${spoken} is not supported`);
   const type = first & 0xffff;
   const word = (offset: number): number => {
     if (payload.length < offset + 4) throw new SpdyProtocolError(`a control frame of type ${type} is too short`);

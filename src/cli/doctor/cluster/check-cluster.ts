@@ -12,7 +12,7 @@ import { clusterSelector, readCluster } from '../../describe/cluster-objects.ts'
 import { textAt } from '../../describe/fields.ts';
 import type { Finding } from '../findings.ts';
 import { cloudSideChecks } from './cloud-side.ts';
-import { lookAtEndpoint } from './endpoint.ts';
+import { checkEndpoint } from './endpoint.ts';
 import { inside, workloadConfig } from './inside.ts';
 import { managementSideChecks } from './management-side.ts';
 import { notLookedAt, runChecks } from './run-checks.ts';
@@ -100,7 +100,7 @@ async function checkInside(
   const check = 'API endpoint';
   try {
     const config = await workloadConfig(subject, signal);
-    const endpoint = (await lookAtEndpoint(config, subject.nowMs)).map((seen): Finding => ({ check, ...seen }));
+    const endpoint = (await checkEndpoint(config, subject.nowMs)).map((seen): Finding => ({ check, ...seen }));
     if (endpoint[0]?.status === 'failed') {
       return [...endpoint, ...notLookedAt(workloadSideChecks, 'the API of the cluster does not answer')];
     }

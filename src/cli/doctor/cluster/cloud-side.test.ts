@@ -135,7 +135,7 @@ describe('the check of a cluster in its cloud', () => {
     cloud.operator.setQuota('compute', project, { cores: 8000 });
   });
 
-  it('reports a floating IP that leads nowhere or to a foreign port', async () => {
+  it('reports a floating IP that points to no port, or to a port of others', async () => {
     const floating = await openstack.network.floatingIps.get(ids.floating);
     cloud.operator.moveFloatingIp(ids.floating, null);
     expect(await said('floating IP')).toMatch(/leads nowhere; .*running control plane machine/);

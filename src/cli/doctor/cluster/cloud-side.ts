@@ -8,18 +8,18 @@ import type { ClusterInCloud } from './subject.ts';
 
 /** Checks the resources of a cluster in its project and the quota for another machine. */
 export const cloudSideChecks: readonly Check<ClusterInCloud>[] = [
-  { name: 'credentials', look: lookAtToken },
-  { name: 'quota', look: lookAtQuota },
-  { name: 'network', look: lookAtNetwork },
-  { name: 'security groups', look: lookAtSecurityGroups },
-  { name: 'load balancer', look: lookAtLoadBalancer },
-  { name: 'floating IP', look: lookAtFloatingIp },
-  { name: 'servers', look: lookAtServers },
+  { name: 'credentials', look: checkToken },
+  { name: 'quota', look: checkQuota },
+  { name: 'network', look: checkNetwork },
+  { name: 'security groups', look: checkSecurityGroups },
+  { name: 'load balancer', look: checkLoadBalancer },
+  { name: 'floating IP', look: checkFloatingIp },
+  { name: 'servers', look: checkServers },
 ];
 
 const renewCredentials = 'put new ones into the Secret that identityRef names: the controllers use them at once';
 
-async function lookAtToken({ cloud, nowMs }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
+async function checkToken({ cloud, nowMs }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
   const { user, project, roles } = await cloud.identity.whoami({ signal });
   if (!project) return [failed('the credentials have no project', 'set project_name in clouds.yaml')];
   const may = roles.map(({ name }) => name).join(', ');
@@ -38,7 +38,7 @@ async function lookAtToken({ cloud, nowMs }: ClusterInCloud, signal: AbortSignal
 }
 
 /** Checks the quota for one more machine of each size, because a rollout creates a machine before it deletes one. */
-async function lookAtQuota(subject: ClusterInCloud, signal: AbortSignal): Promise<Seen> {
+async function checkQuota(subject: ClusterInCloud, signal: AbortSignal): Promise<Seen> {
   const { cloud, servers } = subject;
   const projectId = await cloud.projectId(signal);
   const [compute, network] = await Promise.all([
@@ -79,7 +79,7 @@ async function flavorsOf(
   return all.filter(({ id }) => ids.has(id));
 }
 
-async function lookAtNetwork({ cloud, infrastructure }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
+async function checkNetwork({ cloud, infrastructure }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
   const { network, router, externalNetwork } = infrastructure.status ?? {};
   const seen: Seen[] = [];
   if (network?.id === undefined) return [warned('the cluster has none yet', 'capstan why shows what it waits for')];
@@ -129,7 +129,7 @@ function gone(what: string, id: string): Seen {
   );
 }
 
-async function lookAtSecurityGroups({ cloud, infrastructure }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
+async function checkSecurityGroups({ cloud, infrastructure }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
   const { controlPlaneSecurityGroup, workerSecurityGroup } = infrastructure.status ?? {};
   const groups = [controlPlaneSecurityGroup, workerSecurityGroup].filter((group) => group !== undefined);
   if (groups.length === 0) return [fine('none of our making')];
@@ -153,7 +153,7 @@ async function lookAtSecurityGroups({ cloud, infrastructure }: ClusterInCloud, s
   return seen.length > 0 ? seen : [fine(groups.map(({ name }) => name).join(', '))];
 }
 
-async function lookAtLoadBalancer({ cloud, infrastructure }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
+async function checkLoadBalancer({ cloud, infrastructure }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
   const id = infrastructure.status?.apiServerManagedLoadBalancer?.id;
   if (id === undefined || id === '') return [fine('the cluster has none')];
   const { loadBalancers, pools, members } = cloud.loadBalancer;
@@ -191,7 +191,7 @@ async function lookAtLoadBalancer({ cloud, infrastructure }: ClusterInCloud, sig
   return seen.length > 0 ? seen : [fine(`${states}, ${count} members`)];
 }
 
-async function lookAtFloatingIp(subject: ClusterInCloud, signal: AbortSignal): Promise<Seen> {
+async function checkFloatingIp(subject: ClusterInCloud, signal: AbortSignal): Promise<Seen> {
   const { cloud, infrastructure, servers } = subject;
   const { apiServer, controlPlaneEndpoint } = infrastructure.spec;
   const host = textAt(subject.found.cluster, 'spec', 'controlPlaneEndpoint', 'host') ?? controlPlaneEndpoint?.host;
@@ -225,7 +225,7 @@ async function lookAtFloatingIp(subject: ClusterInCloud, signal: AbortSignal): P
   return fine(`${host} leads to ${port.name || port.id}`);
 }
 
-async function lookAtServers({ cloud, servers }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
+async function checkServers({ cloud, servers }: ClusterInCloud, signal: AbortSignal): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const { metadata, status } of servers) {
     const { name = '' } = metadata;

@@ -17,7 +17,7 @@ const cures: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Checks whether the API responds at its address, and the expiry of its certificate. */
-export async function lookAtEndpoint(config: ConnectionConfig, nowMs: number): Promise<Seen[]> {
+export async function checkEndpoint(config: ConnectionConfig, nowMs: number): Promise<Seen[]> {
   const { hostname, port, host } = new URL(config.server);
   if (config.proxyUrl !== undefined) return [fine(`${host}, through a proxy`)];
   const address = hostname.replace(/^\[|\]$/g, '');

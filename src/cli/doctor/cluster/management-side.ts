@@ -12,15 +12,15 @@ import type { Check } from './run-checks.ts';
 import type { ManagedCluster } from './subject.ts';
 
 export const managementSideChecks: readonly Check<ManagedCluster>[] = [
-  { name: 'cluster', look: lookAtCluster },
-  { name: 'deletions', look: lookAtDeletions },
-  { name: 'control plane', look: lookAtControlPlane },
-  { name: 'certificates', look: lookAtCertificates },
-  { name: 'add-ons', look: lookAtAddOns },
+  { name: 'cluster', look: checkCluster },
+  { name: 'deletions', look: checkDeletions },
+  { name: 'control plane', look: checkControlPlane },
+  { name: 'certificates', look: checkCertificates },
+  { name: 'add-ons', look: checkAddOns },
 ];
 
 /** Returns the root cause if the cluster is blocked. */
-function lookAtCluster({ found }: ManagedCluster): Seen {
+function checkCluster({ found }: ManagedCluster): Seen {
   const cause = causeOfCluster(found);
   if (!cause) return fine('nothing holds it up');
   const seen = cause.reason === 'Paused' ? warned : failed;
@@ -30,7 +30,7 @@ function lookAtCluster({ found }: ManagedCluster): Seen {
 /** Longer than draining and deleting a machine usually takes. */
 const deletionPatienceMs = 15 * 60_000;
 
-function lookAtDeletions({ found, nowMs }: ManagedCluster): Seen | Seen[] {
+function checkDeletions({ found, nowMs }: ManagedCluster): Seen | Seen[] {
   const { cluster, objects } = found;
   const late = [cluster, ...objects].flatMap((object) => {
     const since = parseRfc3339(object.metadata.deletionTimestamp ?? '');
@@ -56,7 +56,7 @@ const messageOf = (object: AnyObject): string | undefined =>
   conditionsOf(object, 'modern').find((condition) => isBad(condition) && (condition.message ?? '') !== '')?.message;
 
 /** Checks a control plane on machines by its conditions, and one in Pods by its workloads here. */
-async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkControlPlane(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
   const plane = planeOf(subject);
   const seen: Seen[] = [];
   for (const condition of plane ? conditionsOf(plane, 'modern') : []) {
@@ -83,7 +83,7 @@ async function lookAtControlPlane(subject: ManagedCluster, signal: AbortSignal):
     );
   }
   for (const pod of pods) seen.push(...faultsOf(pod));
-  seen.push(...(await lookAtVolumes(subject, pods, signal)), ...(await lookAtServices(subject, signal)));
+  seen.push(...(await checkVolumes(subject, pods, signal)), ...(await checkServices(subject, signal)));
   if (seen.length > 0) return seen;
   return [
     fine(
@@ -114,7 +114,7 @@ async function podsOf(subject: ManagedCluster, signal: AbortSignal): Promise<rea
 }
 
 /** Checks claims mounted by control plane Pods. Name prefixes would also match clusters with longer names. */
-async function lookAtVolumes(
+async function checkVolumes(
   { client, namespace }: ManagedCluster,
   pods: readonly Pod[],
   signal: AbortSignal,
@@ -134,7 +134,7 @@ async function lookAtVolumes(
     );
 }
 
-async function lookAtServices(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkServices(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
   const { items } = await subject.client.list(Services, { ...labelledFor(subject), signal });
   return items
     .filter(({ spec, status }) => spec?.type === 'LoadBalancer' && !status?.loadBalancer?.ingress?.length)
@@ -149,7 +149,7 @@ async function lookAtServices(subject: ManagedCluster, signal: AbortSignal): Pro
 const authorities = ['ca', 'etcd', 'proxy', 'sa'] as const;
 const renewAuthority = 'new authorities mean new certificates everywhere: see the guide to day two';
 
-async function lookAtCertificates(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkCertificates(subject: ManagedCluster, signal: AbortSignal): Promise<Seen[]> {
   const { client, namespace, name, nowMs, machines } = subject;
   const seen: Seen[] = [];
   const { items } = await client.list(Secrets, {
@@ -187,7 +187,7 @@ function endOf(pem: string): number | undefined {
 }
 
 /** Checks add-ons of a stack and ClusterResourceSets. */
-async function lookAtAddOns({ found }: ManagedCluster): Promise<Seen[]> {
+async function checkAddOns({ found }: ManagedCluster): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const object of found.objects) {
     if (object.kind === 'ClusterAddon') {

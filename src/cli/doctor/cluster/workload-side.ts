@@ -34,19 +34,19 @@ import type { RunningCluster } from './subject.ts';
 
 /** Problems inside a cluster that no condition of the management API shows. */
 export const insideChecks: readonly Check<RunningCluster>[] = [
-  { name: 'network plugin', look: lookAtNetworkPlugin },
-  { name: 'cloud controller', look: lookAtCloudController },
-  { name: 'cloud credentials', look: lookAtCredentials },
+  { name: 'network plugin', look: checkNetworkPlugin },
+  { name: 'cloud controller', look: checkCloudController },
+  { name: 'cloud credentials', look: checkCredentials },
 ];
 
 export const workloadSideChecks: readonly Check<RunningCluster>[] = [
-  { name: 'workload API', look: lookAtApi },
-  { name: 'nodes', look: lookAtNodes },
-  { name: 'versions', look: lookAtVersions },
+  { name: 'workload API', look: checkApi },
+  { name: 'nodes', look: checkNodes },
+  { name: 'versions', look: checkVersions },
   ...insideChecks,
-  { name: 'system Pods', look: lookAtPods },
-  { name: 'storage', look: lookAtStorage },
-  { name: 'load balancers', look: lookAtServices },
+  { name: 'system Pods', look: checkPods },
+  { name: 'storage', look: checkStorage },
+  { name: 'load balancers', look: checkServices },
 ];
 
 const list = async <T extends KubeObject>(
@@ -55,7 +55,7 @@ const list = async <T extends KubeObject>(
   options: { namespace?: string; signal: AbortSignal },
 ): Promise<readonly T[]> => (await workload.list(resource, options)).items;
 
-async function lookAtApi({ read }: RunningCluster, signal: AbortSignal): Promise<Seen> {
+async function checkApi({ read }: RunningCluster, signal: AbortSignal): Promise<Seen> {
   const body = await read('/readyz', signal);
   return body.trim() === 'ok' ? fine('it reports that it is ready') : failed(`/readyz answers ${body.trim()}`);
 }
@@ -64,7 +64,7 @@ const readyOf = ({ status }: Node) => status?.conditions?.find(({ type }) => typ
 const nameOf = ({ metadata }: KubeObject | AnyObject): string => metadata.name ?? '';
 
 /** Compares nodes with machines in both directions. */
-async function lookAtNodes(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkNodes(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const nodes = await list(subject, Nodes, { signal });
   const seen: Seen[] = [];
   for (const machine of subject.machines) {
@@ -123,7 +123,7 @@ function cureOfNode(message: string): string {
 /** Version skew that Kubernetes allows between kubelets and API server. */
 const mostBehind = 3;
 
-async function lookAtVersions(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkVersions(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const body = await subject.read('/version', signal);
   const said = parseYaml(body).value;
   const api = version(isJsonObject(said) && typeof said['gitVersion'] === 'string' ? said['gitVersion'] : '');
@@ -157,7 +157,7 @@ const written = ({ major, minor, patch }: KubernetesVersion): string => `v${majo
 /** Parts of workload names of network plugins. */
 const plugins = ['cilium', 'calico', 'flannel', 'canal', 'weave', 'kube-router', 'antrea', 'kube-ovn', 'ovnkube'];
 
-async function lookAtNetworkPlugin(subject: RunningCluster, signal: AbortSignal): Promise<Seen> {
+async function checkNetworkPlugin(subject: RunningCluster, signal: AbortSignal): Promise<Seen> {
   const sets = await list(subject, DaemonSets, { signal });
   const plugin = sets.find((set) => plugins.some((name) => nameOf(set).includes(name)));
   const nodes = await list(subject, Nodes, { signal });
@@ -176,7 +176,7 @@ async function lookAtNetworkPlugin(subject: RunningCluster, signal: AbortSignal)
 
 const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized';
 
-async function lookAtCloudController(subject: RunningCluster, signal: AbortSignal): Promise<Seen> {
+async function checkCloudController(subject: RunningCluster, signal: AbortSignal): Promise<Seen> {
   const [nodes, sets, deployments] = await Promise.all([
     list(subject, Nodes, { signal }),
     list(subject, DaemonSets, { signal }),
@@ -213,7 +213,7 @@ interface FoundCredentials {
 }
 
 /** Tries every clouds.yaml and cloud.conf of kube-system against the cloud of the cluster. */
-async function lookAtCredentials(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkCredentials(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const secrets = await list(subject, Secrets, { namespace: 'kube-system', signal });
   const all = secrets.flatMap(credentialsIn);
   const missing = await mountedAndMissing(subject, secrets, signal);
@@ -316,7 +316,7 @@ async function mountedAndMissing(
 }
 
 /** Finds add-ons that crash or whose image cannot be pulled. */
-async function lookAtPods(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkPods(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const pods = await list(subject, Pods, { namespace: 'kube-system', signal });
   const seen = pods.flatMap(faultsOf);
   return seen.length > 0 ? seen : [fine(`${pods.length} in kube-system, all Ready`)];
@@ -347,7 +347,7 @@ async function wrongDirectories(subject: RunningCluster, signal: AbortSignal): P
     );
 }
 
-async function lookAtStorage(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
+async function checkStorage(subject: RunningCluster, signal: AbortSignal): Promise<Seen[]> {
   const [classes, drivers, claims] = await Promise.all([
     list(subject, StorageClasses, { signal }),
     list(subject, CsiDrivers, { signal }),
@@ -399,7 +399,7 @@ async function lookAtStorage(subject: RunningCluster, signal: AbortSignal): Prom
   ];
 }
 
-async function lookAtServices({ workload, nowMs }: RunningCluster, signal: AbortSignal): Promise<Seen> {
+async function checkServices({ workload, nowMs }: RunningCluster, signal: AbortSignal): Promise<Seen> {
   const { status, detail } = await checkLoadBalancers(workload, nowMs, signal);
   return { status, detail };
 }

@@ -113,7 +113,7 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
     };
     const { result, error } = await attempt(kind, scope);
     kind.observe(scope);
-    tellOfProblem(kind, scope);
+    reportProblem(kind, scope);
     const observed = kind.reportsGeneration && error === undefined;
     await writeObject(context, resource, scope.original, scope.config, { observed });
     if (error !== undefined) throw error;
@@ -177,7 +177,7 @@ async function attempt<T extends BootstrapConfig, D extends ConfigDependencies, 
 }
 
 /** Emits one event for a fault the user can correct. */
-function tellOfProblem<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
+function reportProblem<T extends BootstrapConfig, D extends ConfigDependencies, Finding>(
   kind: ConfigKind<T, D, Finding>,
   { context, original, dataSecret }: ConfigScope<T, D, Finding>,
 ): void {

@@ -43,7 +43,7 @@ import { isEndpointValid, reconcileControlPlane, reconcileInfrastructure } from 
 import type { ClusterScope, Descendants, Referenced } from './scope.ts';
 import { type ClusterObservation, observeCluster } from './status.ts';
 
-const notObserved: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
+const notObserved: Referenced = { state: 'failed', problem: 'The object has not been observed yet' };
 
 const normal: readonly Phase<ClusterScope>[] = [
   reconcileInfrastructure,

@@ -83,7 +83,7 @@ async function whyNot(
     if (refusal !== undefined) return refusal;
   }
   const slim = (object: MachineSet): MachineSet => asTyped<MachineSet>(slimObject(asUnstructured(object)));
-  if (!dependencies.hooks) return 'nobody can be asked';
+  if (!dependencies.hooks) return 'there is no extension to ask';
   const uncovered = await askInPlace(dependencies.hooks, handler, {
     hook,
     subject: deployment,

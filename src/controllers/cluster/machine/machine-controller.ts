@@ -70,7 +70,7 @@ import { reconcileNode } from './node.ts';
 import type { MachineScope, Referenced } from './scope.ts';
 import { type MachineObservation, observeMachine } from './status.ts';
 
-const notObserved: Referenced = { state: 'failed', problem: 'The object has not been looked at' };
+const notObserved: Referenced = { state: 'failed', problem: 'The object has not been observed yet' };
 
 const always: readonly Phase<MachineScope>[] = [
   adoptAndLabel,

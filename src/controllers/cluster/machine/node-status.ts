@@ -76,7 +76,7 @@ function cureFor({ metadata, spec }: Node): string {
   const name = `Node ${metadata.name}`;
   return spec?.providerID
     ? `${name} has ${spec.providerID}, of an earlier server with that name; delete the Machine, which takes that Node along`
-    : `${name} is there without one, which the cloud controller manager of the cluster has to set; check that it is installed and runs`;
+    : `${name} has none, and the cloud controller manager of the cluster has to set it; check that it is installed and runs`;
 }
 
 function withProblem(text: string, problem: string | undefined): string {

@@ -62,8 +62,8 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
       draft,
       pauses: pausedBy(controlPlane, cluster),
       reportsGeneration: true,
-      keep: () => keep(scope),
-      remove: () => remove(scope),
+      reconcileNormal: () => reconcileNormal(scope),
+      reconcileDelete: () => reconcileDelete(scope),
     });
   };
 
@@ -88,13 +88,13 @@ export function hostedControlPlaneController(dependencies: ProviderDependencies)
   });
 }
 
-async function keep(scope: HostedScope): Promise<Outcome> {
+async function reconcileNormal(scope: HostedScope): Promise<Outcome> {
   const { context, controlPlane, draft, cluster, clusterName, driver, follower } = scope;
   const problem = await reconcileAuditWebhook(scope);
   if (problem) {
     refuseHosted(draft, problem, context.clock.now());
     warnOnce(context, controlPlane, problem.reason, problem.message);
-    return { result: after(retryMs, 'a Secret of somebody else') };
+    return { result: after(retryMs, 'a Secret that belongs to others') };
   }
   const backup = annotatedBackup(controlPlane);
   const desired = hostedPlaneSpec({ controlPlane, clusterName, cluster, backup });
@@ -112,7 +112,14 @@ async function keep(scope: HostedScope): Promise<Outcome> {
 }
 
 /** Deletes volumes together with the plane, as upstream does. */
-async function remove({ context, controlPlane, draft, cluster, clusterName, driver }: HostedScope): Promise<Outcome> {
+async function reconcileDelete({
+  context,
+  controlPlane,
+  draft,
+  cluster,
+  clusterName,
+  driver,
+}: HostedScope): Promise<Outcome> {
   const report = await driver.remove({
     context,
     owner: controlPlane,

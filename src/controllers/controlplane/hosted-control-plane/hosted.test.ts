@@ -147,7 +147,7 @@ describe('a HostedControlPlane', () => {
 });
 
 describe('a change of a HostedControlPlane', () => {
-  it('scales it, hibernates it at zero replicas and wakes it', async () => {
+  it('scales it, hibernates it at zero replicas and starts it again', async () => {
     const world = await start();
     await createGateway(world);
     await createControlPlane(world, { replicas: 1 });

@@ -11,7 +11,11 @@ const ingressPort = 443;
  * Writes facts about its plane to a Cluster: the k0s cluster id, and the endpoint if no infrastructure provides it.
  * Marks infrastructure that leaves this to k0smotron as ready.
  */
-export async function tellCluster(scope: ControlPlaneScope, cluster: Cluster, plane: K0smotronCluster): Promise<void> {
+export async function reportCluster(
+  scope: ControlPlaneScope,
+  cluster: Cluster,
+  plane: K0smotronCluster,
+): Promise<void> {
   const patch: JsonObject = {};
   const id = await clusterId(scope, cluster, plane);
   if (id !== undefined) patch['metadata'] = { annotations: { [clusterIdAnnotation]: id } };
@@ -30,7 +34,7 @@ export async function tellCluster(scope: ControlPlaneScope, cluster: Cluster, pl
       if (!isConflict(error)) throw error;
     }
   }
-  await tellInfrastructure(scope, cluster);
+  await reportInfrastructure(scope, cluster);
 }
 
 async function clusterId(
@@ -56,7 +60,7 @@ function endpointOf({ spec, status }: K0smotronCluster): { host: string; port: n
   return host && port ? { host, port } : undefined;
 }
 
-async function tellInfrastructure({ context, follower }: ControlPlaneScope, cluster: Cluster): Promise<void> {
+async function reportInfrastructure({ context, follower }: ControlPlaneScope, cluster: Cluster): Promise<void> {
   const reference = cluster.spec.infrastructureRef;
   if (!reference || !cluster.spec.controlPlaneEndpoint?.host) return;
   const { client, signal } = context;

@@ -187,7 +187,7 @@ describe('a change of a K0smotronControlPlane', () => {
     expect((await world.controlPlane()).status?.upToDateReplicas).toBe(1);
   });
 
-  it('hibernates the plane and wakes it', async () => {
+  it('hibernates the plane and starts it again', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);

@@ -4,7 +4,7 @@ import { ignoreNotFound, isNotFound } from '../../../machinery/index.ts';
 import { conditionOf, isDeleting, ownerOf, setVerdict, withoutFinalizer } from '../../shared/index.ts';
 import { runningVersionOf, seeControlPlane } from '../plane-driver/workload-sets.ts';
 import { childPlane } from './child.ts';
-import { tellCluster } from './cluster-facts.ts';
+import { reportCluster } from './cluster-facts.ts';
 import { observeControlPlane, refuseControlPlane } from './control-plane-status.ts';
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
 import type { ControlPlaneScope } from './scope.ts';
@@ -16,7 +16,7 @@ export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: C
   const now = context.clock.now();
   const live = await findPlane(scope);
   if (live && !isOurs(scope, live)) {
-    const message = `Cluster ${live.metadata.name} of k0smotron.io is there already and not ours; delete it, or give this Cluster another name`;
+    const message = `Cluster ${live.metadata.name} of k0smotron.io already exists and is not ours; delete it, or give this Cluster another name`;
     return refuseControlPlane(draft, 'PlaneNameTaken', message, now);
   }
   if (live && isDeleting(live)) {
@@ -26,7 +26,7 @@ export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: C
   }
   const plane = await ensurePlane(scope, childPlane(original, cluster), live);
   observeControlPlane(draft, plane, versionOf(scope, plane), now);
-  await tellCluster(scope, cluster, plane);
+  await reportCluster(scope, cluster, plane);
 }
 
 /** Deletes the plane, and with it all objects it owns, before the finalizer is removed. */

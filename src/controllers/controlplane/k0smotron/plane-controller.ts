@@ -92,8 +92,8 @@ export function k0smotronPlaneController(
       draft,
       pauses,
       reportsGeneration: false,
-      keep: () => keep(scope),
-      remove: () => remove(scope),
+      reconcileNormal: () => reconcileNormal(scope),
+      reconcileDelete: () => reconcileDelete(scope),
     });
   };
 
@@ -140,7 +140,7 @@ function specInput({ context, plane, parent, cluster }: PlaneScope): K0smotronSp
   };
 }
 
-async function keep(scope: PlaneScope): Promise<Outcome> {
+async function reconcileNormal(scope: PlaneScope): Promise<Outcome> {
   const { context, plane, draft, parent, cluster, driver, follower, clients } = scope;
   const now = context.clock.now();
   const translated = k0smotronPlaneSpec(specInput(scope));
@@ -177,7 +177,7 @@ async function keepCredentials({ context, plane, credentials, clients }: PlaneSc
   }
 }
 
-async function remove(scope: PlaneScope): Promise<Outcome> {
+async function reconcileDelete(scope: PlaneScope): Promise<Outcome> {
   const { context, plane, draft, cluster, driver, clients } = scope;
   const input = specInput(scope);
   const { storage, persistence } = input.spec;

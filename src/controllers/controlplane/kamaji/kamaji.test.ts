@@ -132,7 +132,7 @@ describe('a KamajiControlPlane of the guide', () => {
 });
 
 describe('a change of a KamajiControlPlane', () => {
-  it('to zero replicas hibernates it, and to more wakes it', async () => {
+  it('to zero replicas hibernates it, and to more starts it again', async () => {
     const world = await start();
     await createControlPlane(world);
     await untilAvailable(world);

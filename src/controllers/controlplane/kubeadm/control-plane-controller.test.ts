@@ -202,7 +202,7 @@ describe('a kubeadm control plane', () => {
 });
 
 describe('the Secrets of a kubeadm control plane', () => {
-  it('are created once with an owner, and a missing one is reported instead of created anew', async () => {
+  it('are created once with an owner, and a missing one is reported instead of created again', async () => {
     const w = await begin({}, { secrets: [] });
     await w.until(w.settled(1), 20_000_000);
     for (const purpose of ['ca', 'etcd', 'proxy', 'sa', 'kubeconfig']) {

@@ -35,7 +35,7 @@ import { ensureCertificates } from './certificates.ts';
 import { deleteControlPlane } from './deletion.ts';
 import { isControlPlaneNode } from './health/control-plane-nodes.ts';
 import { completeInPlaceUpdates, waitForInPlaceUpdates } from './in-place.ts';
-import { inspectWorkload, tellUpToDate, tellWaiting } from './inspect.ts';
+import { inspectWorkload, reportUpToDate, reportWaiting } from './inspect.ts';
 import { ensureKubeconfig } from './kubeconfig.ts';
 import { deleteLeftovers } from './machines/create-machine.ts';
 import { findMachines, registerMachineIndex } from './machines/find-machines.ts';
@@ -269,15 +269,15 @@ async function ownTemplate(scope: ControlPlaneScope): Promise<undefined> {
 
 function waitForInfrastructure(scope: ControlPlaneScope): Result | undefined {
   if (scope.cluster.status?.initialization?.infrastructureProvisioned === true) return undefined;
-  tellWaiting(scope, 'Waiting for Cluster status.initialization.infrastructureProvisioned to be true');
-  tellUpToDate(scope);
+  reportWaiting(scope, 'Waiting for Cluster status.initialization.infrastructureProvisioned to be true');
+  reportUpToDate(scope);
   return done();
 }
 
 function waitForEndpoint(scope: ControlPlaneScope): Result | undefined {
   const { host, port } = scope.cluster.spec.controlPlaneEndpoint ?? {};
   if (host && port) return undefined;
-  tellWaiting(scope, 'Waiting for Cluster spec.controlPlaneEndpoint to be set');
+  reportWaiting(scope, 'Waiting for Cluster spec.controlPlaneEndpoint to be set');
   return done();
 }
 

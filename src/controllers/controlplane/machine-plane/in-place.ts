@@ -57,7 +57,7 @@ export async function tryInPlaceUpdate(scope: ControlPlaneScope, machine: Machin
   if (!parts) return undefined;
   for (const change of [parts.infrastructure, parts.config]) {
     const refusal = await refusalOf(scope, change);
-    if (refusal !== undefined) return tellReplaced(scope, machine, refusal);
+    if (refusal !== undefined) return reportReplaced(scope, machine, refusal);
   }
   const uncovered = await askInPlace(hooks, handler, {
     hook,
@@ -66,7 +66,7 @@ export async function tryInPlaceUpdate(scope: ControlPlaneScope, machine: Machin
     signal: context.signal,
   });
   if (uncovered.length > 0) {
-    return tellReplaced(scope, machine, `${handler} cannot change all that differs in ${uncovered.join(', ')}`);
+    return reportReplaced(scope, machine, `${handler} cannot change all that differs in ${uncovered.join(', ')}`);
   }
   await begin(scope, machine);
   const text = `Machine "${nameOf(machine)}" is updated in place`;
@@ -74,7 +74,7 @@ export async function tryInPlaceUpdate(scope: ControlPlaneScope, machine: Machin
   return done();
 }
 
-function tellReplaced({ context, controlPlane }: ControlPlaneScope, machine: Machine, why: string): undefined {
+function reportReplaced({ context, controlPlane }: ControlPlaneScope, machine: Machine, why: string): undefined {
   const text = `Machine "${nameOf(machine)}" is replaced, not updated in place: ${why}`;
   context.events.event(controlPlane, 'Normal', 'InPlaceUpdate', text);
 }

@@ -18,7 +18,7 @@ import {
   updateInProgressAnnotation,
   type Verdict,
 } from '../../shared/index.ts';
-import { lookAtEtcd } from './etcd/view.ts';
+import { checkEtcd } from './etcd/view.ts';
 import { aggregateHealth, aggregateLegacyHealth } from './health/aggregate.ts';
 import { isControlPlaneNode } from './health/control-plane-nodes.ts';
 import { type Inspection, nodesToAsk, readControlPlanePods } from './health/inspection.ts';
@@ -52,7 +52,7 @@ const etcdCondition = 'EtcdClusterHealthy';
 /** Inspects the control plane inside the workload cluster, and sets conditions of machines and control plane. */
 export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result | undefined> {
   const { controlPlane } = scope;
-  tellUpToDate(scope);
+  reportUpToDate(scope);
   if (!isInitialized(controlPlane)) {
     await noticeInitialization(scope);
     if (isInitialized(controlPlane)) {
@@ -60,14 +60,16 @@ export async function inspectWorkload(scope: ControlPlaneScope): Promise<Result 
       requeuePatiently(scope, 'first look at the control plane');
       return done();
     }
-    tellUnknown(scope, 'InspectionFailed', 'Waiting for Cluster control plane to be initialized', { overwrite: true });
+    reportUnknown(scope, 'InspectionFailed', 'Waiting for Cluster control plane to be initialized', {
+      overwrite: true,
+    });
     return undefined;
   }
   try {
     scope.inspection = await inspection(scope);
   } catch (error) {
     if (scope.context.signal.aborted) throw error;
-    tellLost(scope, error);
+    reportLost(scope, error);
     // no change without an inspection; the connection triggers a reconcile
     if (!isNotConnected(error)) throw error;
     return done();
@@ -117,7 +119,7 @@ async function inspection(scope: ControlPlaneScope): Promise<Inspection> {
   }
   const pods = await readControlPlanePods(dependencies.workloads.client(cluster), context.signal);
   const etcd = isEtcdManaged(scope)
-    ? await lookAtEtcd({
+    ? await checkEtcd({
         open: dependencies.etcd,
         cluster,
         nodes: nodesToAsk(nodes, pods),
@@ -164,7 +166,7 @@ function judge(scope: ControlPlaneScope): void {
   const managed = isEtcdManaged(scope);
   for (const machine of machines) {
     const health = scope.health.get(nameOf(machine));
-    if (health) tellMachine(scope, machine, health.verdicts, health.legacy);
+    if (health) reportMachine(scope, machine, health.verdicts, health.legacy);
   }
   const shown = machines.map((machine) => scope.drafts.get(nameOf(machine)) ?? machine);
   const now = context.clock.now();
@@ -230,7 +232,7 @@ function nodesWithoutMachine({ machines }: ControlPlaneScope, nodes: readonly No
     .map(({ metadata }) => `Control plane Node ${metadata.name} does not have a corresponding Machine`);
 }
 
-function tellMachine(
+function reportMachine(
   scope: ControlPlaneScope,
   machine: Machine,
   verdicts: ReadonlyMap<string, Verdict>,
@@ -266,9 +268,9 @@ function putLegacy(
 }
 
 /** Sets UpToDate, which needs no inspection. */
-export function tellUpToDate(scope: ControlPlaneScope): void {
+export function reportUpToDate(scope: ControlPlaneScope): void {
   for (const machine of scope.machines) {
-    tellMachine(scope, machine, new Map([['UpToDate', upToDateVerdict(scope, machine)]]), new Map());
+    reportMachine(scope, machine, new Map([['UpToDate', upToDateVerdict(scope, machine)]]), new Map());
   }
 }
 
@@ -287,23 +289,23 @@ function upToDateVerdict({ outdated }: ControlPlaneScope, machine: Machine): Ver
 }
 
 /** Keeps the last known state for a grace period, then sets Unknown. */
-function tellLost(scope: ControlPlaneScope, error: unknown): void {
+function reportLost(scope: ControlPlaneScope, error: unknown): void {
   const { context, controlPlane, dependencies } = scope;
   const { lastSuccess } = dependencies.workloads.state(clusterKeyOf(scope));
   const grace = dependencies.remoteConditionsGracePeriodMs ?? defaultGracePeriodMs;
   const initializedAt = parseRfc3339(conditionOf(controlPlane, 'Initialized')?.lastTransitionTime ?? '') ?? 0;
   const left = Math.max(lastSuccess, initializedAt) + grace - context.clock.now();
   if (left > 0) {
-    tellUnknown(scope, 'ConnectionDown', 'Remote connection not established yet', { overwrite: false });
+    reportUnknown(scope, 'ConnectionDown', 'Remote connection not established yet', { overwrite: false });
     requeueAfter(scope, left, 'the last known state gets too old');
     return;
   }
   const since = lastSuccess > 0 ? `Last successful probe at ${formatTime(lastSuccess)}` : '';
   const reason = isNotConnected(error) ? 'ConnectionDown' : 'InspectionFailed';
-  tellUnknown(scope, reason, reason === 'ConnectionDown' ? since : explain(error), { overwrite: true });
+  reportUnknown(scope, reason, reason === 'ConnectionDown' ? since : explain(error), { overwrite: true });
 }
 
-function tellUnknown(
+function reportUnknown(
   scope: ControlPlaneScope,
   reason: string,
   message: string,
@@ -321,13 +323,13 @@ function tellUnknown(
     if (!overwrite && conditionOf(controlPlane, condition)) continue;
     setVerdict(controlPlane, condition, verdict, now);
     for (const machine of machines) {
-      tellMachine(scope, machine, new Map(types.map((type) => [type, verdict])), new Map());
+      reportMachine(scope, machine, new Map(types.map((type) => [type, verdict])), new Map());
     }
   }
 }
 
 /** Sets conditions while prerequisites of the control plane are missing. */
-export function tellWaiting(scope: ControlPlaneScope, message: string): void {
+export function reportWaiting(scope: ControlPlaneScope, message: string): void {
   const now = scope.context.clock.now();
   const verdict: Verdict = { status: 'Unknown', reason: 'InspectionFailed', message };
   if (isEtcdManaged(scope)) setVerdict(scope.controlPlane, etcdCondition, verdict, now);

@@ -87,7 +87,7 @@ async function letGo(scope: ControlPlaneScope, machine: Machine): Promise<string
     // if a joining machine dies, two members without quorum remain, and the dead one cannot be removed
     if (members.length === 1 && mayBeJoining(scope, machine))
       return 'it may be joining etcd, which has one member only';
-    // if a member still appears, it has no machine and is removed as a stranger
+    // if a member still appears, it has no machine and is removed as an unknown member
     return await release(scope, machine);
   }
   const judgement = judgeRemoval(members, member.id);

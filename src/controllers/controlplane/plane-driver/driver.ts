@@ -14,13 +14,13 @@ import { driveEtcdCluster, type EtcdClusterReport, type EtcdClusterRequest } fro
 import { planeMetrics } from './metrics.ts';
 import { type RemovalRequest, removePlane } from './removal.ts';
 import { objectId } from './resources.ts';
-import { bad, newPlaneMemory, type PlaneMemory, type PlaneScope, readSecret, type Stage, tell } from './scope.ts';
+import { bad, newPlaneMemory, type PlaneMemory, type PlaneScope, readSecret, type Stage, setStage } from './scope.ts';
 import { secretDrafts } from './secret-drafts.ts';
 import { registerPodIndexes } from './sets.ts';
-import { tellArguments } from './stages/arguments.ts';
+import { reportArguments } from './stages/arguments.ts';
 import { reconcileBackups } from './stages/backup.ts';
 import { reconcileCloudCredentials } from './stages/cloud-credentials.ts';
-import { issueCredentials, tellKubeconfig } from './stages/credentials.ts';
+import { issueCredentials, reportKubeconfig } from './stages/credentials.ts';
 import { reconcileEtcd } from './stages/etcd.ts';
 import { expose, publish } from './stages/exposure.ts';
 import { judgeFunction, reconcileParts } from './stages/in-cluster.ts';
@@ -65,10 +65,10 @@ const steps: readonly (readonly [PlaneStage, Stage])[] = [
   ['workloads', keepPolicies],
   ['etcd', reconcileEtcd],
   ['restore', reconcileRestore],
-  ['kubeconfig', tellKubeconfig],
+  ['kubeconfig', reportKubeconfig],
   ['exposure', stopWithoutEndpoint],
   ['routes', reconcileRoutes],
-  ['arguments', tellArguments],
+  ['arguments', reportArguments],
   ['workloads', reconcileWorkloads],
   ['backup', reconcileBackups],
   ['functional', judgeFunction],
@@ -213,14 +213,14 @@ async function runStages(scope: PlaneScope): Promise<unknown> {
     } catch (error) {
       if (scope.request.context.signal.aborted) throw error;
       if (isNotConnected(error)) {
-        tell(scope, name, bad('NotAnswering', explain(error)));
+        setStage(scope, name, bad('NotAnswering', explain(error)));
         return undefined;
       }
       if (isConflict(error)) {
         scope.later = soonest(scope.later, after(conflictRetryMs, 'written by somebody else meanwhile'));
         return undefined;
       }
-      tell(scope, name, bad(reasonOf(error), explain(error)));
+      setStage(scope, name, bad(reasonOf(error), explain(error)));
       return error;
     }
   }

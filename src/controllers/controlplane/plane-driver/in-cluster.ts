@@ -24,11 +24,11 @@ export interface InClusterOptions {
  */
 export async function reconcileInCluster(options: InClusterOptions, specs: readonly WorkloadObject[]): Promise<number> {
   let writes = 0;
-  for (const desired of specs) if (await keepOne(options, desired)) writes++;
+  for (const desired of specs) if (await reconcileOne(options, desired)) writes++;
   return writes;
 }
 
-async function keepOne(options: InClusterOptions, desired: WorkloadObject): Promise<boolean> {
+async function reconcileOne(options: InClusterOptions, desired: WorkloadObject): Promise<boolean> {
   const { client, fieldManager, signal } = options;
   const { object } = desired;
   const resource = resourceOfObject(object);
@@ -36,7 +36,7 @@ async function keepOne(options: InClusterOptions, desired: WorkloadObject): Prom
     await client.apply(resource, content, { fieldManager, force: true, signal });
     return true;
   };
-  // a missing field in the spec cannot be told from a field of another owner; server-side apply resolves that and is a
+  // a missing field in the spec cannot be distinguished from a field of another owner; server-side apply resolves that and is a
   // no-op without changes
   if (desired.mode === 'own') return await apply(object);
   const live = await client.get(resource, objectKey(object), { signal }).catch(ignoreNotFound);

@@ -158,7 +158,7 @@ describe('a running hosted plane', () => {
     expect(pods.some(({ image }) => image === 'registry.k8s.io/kube-apiserver:v1.34.2')).toBe(true);
   });
 
-  it('hibernates with all its data, and wakes', async () => {
+  it('hibernates with all its data, and starts again', async () => {
     const world = await start();
     await world.untilSettled();
     await world.desired((desired) => ({ ...desired, replicas: 0 }));

@@ -67,13 +67,13 @@ describe('an authority whose Secret was deleted', () => {
     expect(await world.secret('c1-apiserver', 'tls.crt')).toBe(leaf);
   });
 
-  it('is created anew once when a rotation is requested', async () => {
+  it('is created again once when a rotation is requested', async () => {
     const world = await start();
     await world.untilSettled();
     const old = await world.secret('c1-ca', 'tls.crt');
     await forgetAtOnce(world, copies, 'c1-ca');
     await world.until(() => certificates(world)?.reason === 'AuthorityLost');
-    await world.ask({ rotate: [{ what: 'ca', token: 'begin anew' }] });
+    await world.ask({ rotate: [{ what: 'ca', token: 'begin again' }] });
     await world.untilSettled();
     const begun = await world.secret('c1-ca', 'tls.crt');
     expect(begun).not.toBe(old);
@@ -82,7 +82,7 @@ describe('an authority whose Secret was deleted', () => {
     expect(world.report().rotations).toEqual([]);
   });
 
-  it('of etcd is created anew once no member presents certificates of the old one', async () => {
+  it('of etcd is created again once no member presents certificates of the old one', async () => {
     const world = await start();
     await world.untilSettled();
     const { client, namespace } = world;

@@ -91,7 +91,7 @@ export interface PlaneScope {
 /** A named step. `stop` ends the reconcile, because later steps depend on this one. */
 export type Stage = (scope: PlaneScope) => Promise<'stop' | undefined> | 'stop' | undefined;
 
-export function tell(scope: PlaneScope, stage: PlaneStage, verdict: Verdict): void {
+export function setStage(scope: PlaneScope, stage: PlaneStage, verdict: Verdict): void {
   scope.stages.set(stage, verdict);
 }
 

@@ -170,7 +170,7 @@ describe('the credentials of an OpenStackCluster', () => {
     await remove(second);
   });
 
-  it('that are gone for good do not block an object that its user abandons', async () => {
+  it('that are permanently gone do not block an object that its user abandons', async () => {
     await world.client.create(
       Secrets,
       { ...(await world.get(Secrets, credentialsName)), metadata: { name: 'short-lived', namespace: world.namespace } },

@@ -84,7 +84,7 @@ describe('the bastion of an OpenStackCluster', () => {
     expect(await footprint(world.tenant)).toEqual(before);
   });
 
-  it('is created again when its server is gone for good', async () => {
+  it('is created again when its server is permanently gone', async () => {
     await start();
     await createOpenStackCluster(world, 'c1', { ...managed, bastion });
     await until(({ status }) => status?.bastion?.floatingIP !== undefined);

@@ -129,7 +129,7 @@ describe('the floating IP of an API', () => {
     await world.until(async () => ![first, second].includes(await holding()));
   });
 
-  it('is reported when deleted, and attached again once it was created anew', async () => {
+  it('is reported when deleted, and attached again once it was created again', async () => {
     await openCluster();
     await controlPlane('cp1');
     await world.until(() => leadsTo('cp1'));

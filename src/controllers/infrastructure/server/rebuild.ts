@@ -75,5 +75,5 @@ export async function forgetFailedBuild(scope: ServerScope): Promise<Result> {
   for (const id of scope.memory.volumes.values()) scope.cloud.view.forget('volume', id);
   scope.memory.volumes.clear();
   await save(scope);
-  return after(0, 'the server is built anew');
+  return after(0, 'the server is rebuilt');
 }

@@ -94,7 +94,7 @@ export interface InfrastructureWorld {
   pass(ms: number): Promise<void>;
   /** stops the controllers like a crash, and starts new ones */
   restart(): Promise<void>;
-  /** stops the controllers for good */
+  /** stops the controllers permanently */
   halt(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -252,12 +252,7 @@ export async function createInfrastructureWorld(options: WorldOptions): Promise<
     until: (condition, limitMs) =>
       runUntil(clock, condition, {
         limitMs: limitMs ?? 1_800_000,
-        describe: () =>
-          entries
-            .filter(({ level }) => level === 'error' || level === 'warn')
-            .slice(-5)
-            .map((entry) => JSON.stringify(entry))
-            .join('\n'),
+        entries,
       }),
     async pass(ms) {
       for (let left = ms; left > 0; left -= 1_000) {

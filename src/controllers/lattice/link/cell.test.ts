@@ -133,7 +133,7 @@ describe('the link endpoints of a management API', () => {
     expect(cell.verdict('one').message).toMatch(/last heard at \d{4}-.*; meanwhile the parent dials it/);
   });
 
-  it('hang up on a stream that leads nowhere, but not again as soon as the cluster has dialled anew', async () => {
+  it('close a stream without a destination, but not after the cluster has connected again', async () => {
     await enrol();
     await dialIn();
     await connected();

@@ -395,7 +395,7 @@ const isLoopback = (host: string): boolean => host === 'localhost' || host === '
 const otherParent = (name: string, parent: string): CapstanError =>
   new CapstanError(
     'CAP_LATTICE_LINK',
-    `cluster ${name} was told to obey another parent, whose kube-system has the uid ${parent}`,
+    `cluster ${name} belongs to another parent, whose kube-system has the uid ${parent}`,
     {
       hint: `delete Secret ${parentConfigKey.namespace}/${parentConfigKey.name} in the cluster if that parent is gone`,
     },

@@ -215,7 +215,7 @@ class Elsewhere {
     const stage = stageOf(this.#draft);
     const hint = error instanceof CapstanError && error.hint !== undefined ? `; ${error.hint}` : '';
     const lost = isDeleting(this.#draft)
-      ? `; if the cluster is gone for good, annotate this object with ${lostAnnotation}, and use \`capstan audit\` to find what it left in the cloud`
+      ? `; if the cluster is permanently gone, annotate this object with ${lostAnnotation}, and use \`capstan audit\` to find what it left in the cloud`
       : '';
     const message = `${errorMessage(error)}${hint}${lost}`;
     if (stage === 'self' && !isDeleting(this.#draft)) {

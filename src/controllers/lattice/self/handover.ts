@@ -69,7 +69,7 @@ export async function takeBack(sides: Sides, cluster: LatticeCluster): Promise<s
     await refuseOtherParent(parent, inside, signal);
     if (inside.metadata.annotations?.[pausedAnnotation] === undefined) {
       await setPaused(child, inside, heldBack, signal);
-      return 'the controllers in the cluster are told to let go';
+      return 'the controllers in the cluster are asked to release the objects';
     }
     if (conditionOf(inside, 'Paused')?.status !== 'True') return 'the controllers in the cluster have not let go yet';
     owners.set(inside.metadata.uid ?? '', uid);

@@ -135,11 +135,7 @@ export async function createLatticeWorld(
     until: (condition) =>
       runUntil(clock, condition, {
         limitMs: 600_000,
-        describe: () =>
-          entries
-            .filter(({ level }) => level !== 'info' && level !== 'debug')
-            .map((entry) => JSON.stringify(entry))
-            .join('\n'),
+        entries,
       }),
     async pass(ms) {
       await clock.advance(ms);

@@ -28,8 +28,8 @@ import {
 import { defaultConcurrency, type StackDependencies } from '../dependencies.ts';
 import { stackFieldManager } from '../names.ts';
 import { stackUseOf } from '../uses.ts';
-import { type AddonTools, keepAddons } from './keep.ts';
 import { addonKey } from './names.ts';
+import { type AddonTools, reconcileAddons } from './reconcile.ts';
 
 /**
  * Builds the controller of Clusters whose class comes from a cluster stack: each gets a ClusterAddon, and the add-ons
@@ -90,7 +90,7 @@ export function clusterAddonController(dependencies: StackDependencies): Control
         return done();
       }
       if (isDeleting(addon)) return done();
-      return await keepAddons(context, { cluster, addon, use }, tools);
+      return await reconcileAddons(context, { cluster, addon, use }, tools);
     },
   });
 }

@@ -96,7 +96,7 @@ async function keepImages(
     return after(isPending ? pendingRetryMs : retryMs, 'the release is looked for again');
   }
   const waiting: string[] = [];
-  for (const image of images) if (!(await keepImage(context, draft, image))) waiting.push(image.name);
+  for (const image of images) if (!(await reconcileImage(context, draft, image))) waiting.push(image.name);
   if (waiting.length > 0) {
     fail('Info', `waits for OpenStackNodeImageRelease ${waiting.join(', ')}`);
     return done();
@@ -113,7 +113,7 @@ function labelled(owner: KubeObject): { labels?: Record<string, string> } {
 }
 
 /** Ensures the object of one image; returns whether it is ready. */
-async function keepImage(
+async function reconcileImage(
   { client, cache, signal }: ReconcileContext,
   owner: OpenStackClusterStackRelease,
   { name, image }: NodeImage,

@@ -25,7 +25,7 @@ import { isDeleting, isFilteredOut, pausedBy, watchFilter, withFinalizer } from 
 import { defaultConcurrency, type StackDependencies } from '../dependencies.ts';
 import { releaseAnnotation, releaseFinalizer } from '../names.ts';
 import { stackUseOf } from '../uses.ts';
-import { keepRelease } from './keep.ts';
+import { reconcileRelease } from './reconcile.ts';
 import { removeRelease } from './remove.ts';
 
 /**
@@ -68,7 +68,7 @@ export function clusterStackReleaseController(dependencies: StackDependencies): 
       if (pausedBy(release, undefined).length > 0) return done();
       if (isDeleting(release)) return await removeRelease(context, release, dependencies);
       const held = await withFinalizer(context, ClusterStackReleases, release, releaseFinalizer);
-      return await keepRelease(context, held, dependencies);
+      return await reconcileRelease(context, held, dependencies);
     },
   });
 }

@@ -159,7 +159,7 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
     const before = await classOf(old, signal);
     if (!before) {
       const { name } = classKeyOf(old);
-      const detail = `ClusterClass ${name}, which the Cluster is made from, does not exist: whether another one fits cannot be told`;
+      const detail = `ClusterClass ${name}, which the Cluster is made from, does not exist: whether another one fits cannot be checked`;
       return [fieldError.forbidden('spec.topology.classRef', detail)];
     }
     return incompatibilities(before, found).map((error) => ({

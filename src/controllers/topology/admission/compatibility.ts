@@ -93,7 +93,7 @@ export function takenFromClusters(
       autoscaledWithReplicas(cluster, desired).map(({ name, index }) =>
         fieldError.forbidden(
           `spec.workers.machineDeployments[${index}].metadata.annotations`,
-          `an autoscaler cannot be told its limits: Cluster ${nameOf(cluster)} sets replicas of machine deployment ${name}`,
+          `the limits of an autoscaler cannot be set: Cluster ${nameOf(cluster)} sets replicas of machine deployment ${name}`,
         ),
       ),
     ),

@@ -36,7 +36,7 @@ export interface Change {
 export class ForeignObjectError extends Error {
   constructor({ kind, metadata }: KubeObject) {
     super(
-      `${kind} ${metadata.namespace}/${metadata.name} is there already and does not belong to this Cluster: ` +
+      `${kind} ${metadata.namespace}/${metadata.name} already exists and does not belong to this Cluster: ` +
         'delete it, or give the Cluster another name',
     );
     this.name = 'ForeignObjectError';

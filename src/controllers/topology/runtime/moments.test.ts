@@ -201,7 +201,7 @@ describe('the hooks of a cluster', () => {
     },
   );
 
-  test('who could not be told that the control plane answers is told later', async () => {
+  test('an extension that missed that the control plane answers is called later', async () => {
     const hook = 'AfterControlPlaneInitialized';
     await start({ hooks: [hook] });
     server.answer(hook, { status: 'Failure', message: 'not now' });

@@ -97,7 +97,7 @@ async function advance(context: ReconcileContext, job: Job, pods: readonly Pod[]
     else context.events.event(job, 'Warning', foreignReason(outcome.reason), outcome.message);
     return done();
   }
-  tellSuspension(context, job);
+  reportSuspension(context, job);
   const wait = outcome ? await stop(context, job, tally) : await keepRunning(context, job, tally, pods);
   const deadlineMs = deadlineIn(job, now);
   return soonest(wait, deadlineMs ? after(deadlineMs, 'the deadline of a Job') : done());
@@ -186,7 +186,7 @@ function statusOf(
   };
 }
 
-function tellSuspension({ events }: ReconcileContext, job: Job): void {
+function reportSuspension({ events }: ReconcileContext, job: Job): void {
   const wasSuspended = isConditionTrue(job, 'Suspended');
   if (wasSuspended === (job.spec.suspend ?? false)) return;
   if (wasSuspended) events.event(job, 'Normal', 'Resumed', 'Job resumed');

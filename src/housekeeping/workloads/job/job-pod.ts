@@ -79,11 +79,11 @@ export function jobPod(job: Job, index: number | undefined, failures?: IndexFail
     ...(failures && failures.ignored > 0 && { [ignoredMark]: String(failures.ignored) }),
   };
   pod.spec.hostname = `${name}-${index}`;
-  for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) tellIndex(container);
+  for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) reportIndex(container);
   return pod;
 }
 
-function tellIndex(container: Container): void {
+function reportIndex(container: Container): void {
   if (container.env?.some(({ name }) => name === indexVariable)) return;
   const fieldRef = { apiVersion: 'v1', fieldPath: `metadata.labels['${indexMark}']` };
   container.env = [...(container.env ?? []), { name: indexVariable, valueFrom: { fieldRef } }];

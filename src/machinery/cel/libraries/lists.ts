@@ -31,7 +31,7 @@ for (const [type, zero] of Object.entries(summable)) {
   defineMethod(`sum(list<${type}>): ${type}`, ([list], meter) => {
     meter.charge(items(list).length);
     const values = items(list);
-    // the type of an empty list is not known when it runs: zero fits all but durations and doubles, which start anew
+    // the type of an empty list is not known when it runs: zero fits all but durations and doubles, which start over
     return values.length === 0 ? zero : values.reduce((total, item) => add(total, item, meter));
   });
 }

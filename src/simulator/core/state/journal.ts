@@ -156,7 +156,7 @@ async function load(path: string, state: State): Promise<void> {
       entries = JSON.parse(line) as Entry[];
     } catch (cause) {
       throw new CapstanError('CAP_CLOUD_STATE_DAMAGED', `${path}: line ${lineNumber} is damaged`, {
-        hint: 'restore the file from a backup, or remove the directory to begin with a new cloud',
+        hint: 'restore the file from a backup, or remove the directory to start with a new cloud',
         cause,
       });
     }

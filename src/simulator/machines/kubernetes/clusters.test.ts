@@ -150,7 +150,7 @@ describe('kubeadm init', () => {
     expect(machine.console()).toContain(words);
   });
 
-  it('goes on when a user ignores a check', async () => {
+  it('continues when a user ignores a check', async () => {
     lab = createLab();
     const machine = lab.machine('cp-0', { vcpus: 1 });
     lab.endpoint(endpointAddress, machine);

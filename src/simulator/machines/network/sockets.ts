@@ -186,12 +186,12 @@ export class Sockets {
     ports.add(port);
     this.#log.warn('An address of the simulated cloud cannot be listened on', { address, port, code, error: message });
     const reason = code === 'EADDRINUSE' ? 'another program of this computer listens there' : message;
-    this.#tellServers(address, port, `${address}:${port} cannot be reached from outside of the cloud: ${reason}`);
+    this.#reportServers(address, port, `${address}:${port} cannot be reached from outside of the cloud: ${reason}`);
   }
 
   #relieve(address: string, port: number): void {
     this.#log.info('An address of the simulated cloud can be listened on again', { address, port });
-    this.#tellServers(address, port, `${address}:${port} can be reached from outside of the cloud again`);
+    this.#reportServers(address, port, `${address}:${port} can be reached from outside of the cloud again`);
   }
 
   /** Clears a reported problem. Returns whether there was one. */
@@ -203,7 +203,7 @@ export class Sockets {
   }
 
   /** Writes to the consoles of the machines behind an address, all of them for a load balancer. */
-  #tellServers(address: string, port: number, line: string): void {
+  #reportServers(address: string, port: number, line: string): void {
     const { network, loadBalancer } = this.#core.services;
     const landing = network.reach.fromOutside(address);
     if (!landing) return;

@@ -25,7 +25,7 @@ export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: C
   }
   const live = await findTenant(scope);
   if (live && !isOurs(scope, live)) {
-    const message = `TenantControlPlane ${live.metadata.name} is there already and not ours; delete it, or give this control plane another name`;
+    const message = `TenantControlPlane ${live.metadata.name} already exists and is not ours; delete it, or give this control plane another name`;
     return refuseControlPlane(draft, 'TenantControlPlaneNameTaken', message, now);
   }
   if (live && isDeleting(live)) {

@@ -127,7 +127,7 @@ function notReady(tenant: TenantControlPlane, obstacle: Verdict): Verdict {
     return {
       status: 'False',
       reason: 'Sleeping',
-      message: 'the control plane has no replicas; give it some to wake it',
+      message: 'the control plane has no replicas; set replicas to start it again',
     };
   }
   return obstacle;

@@ -71,7 +71,7 @@ export function dataStoreController(dependencies: KamajiDependencies, open: Open
     const draft = clone(store);
     const scope: StoreScope = { context, driver, open, settings, store, draft, enforced };
     draft.status = { ready: false, ...draft.status, usedBy: usersOf(scope) };
-    const result = isDeleting(store) ? release(scope) : await keep(scope);
+    const result = isDeleting(store) ? release(scope) : await reconcileNormal(scope);
     draft.status.observedGeneration = store.metadata.generation ?? 0;
     await writeObject(context, DataStores, store, draft, { observed: false });
     return result;
@@ -135,7 +135,7 @@ function release({ context, draft }: StoreScope): Result {
   return done();
 }
 
-async function keep(scope: StoreScope): Promise<Result> {
+async function reconcileNormal(scope: StoreScope): Promise<Result> {
   const { draft, context } = scope;
   const { verdict, result } = await inspect(scope);
   draft.status = { ...draft.status, ready: verdict.status === 'True' };

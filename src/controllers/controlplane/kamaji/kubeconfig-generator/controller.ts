@@ -81,17 +81,17 @@ export function kubeconfigGeneratorController(dependencies: KamajiDependencies):
       const generator = context.cache.lister(KubeconfigGenerators).get(key);
       if (!generator || isFilteredOut(generator, dependencies.watchFilter)) return done();
       // generated Secrets are garbage-collected with their generator
-      return isDeleting(generator) ? done() : await keep(context, generator);
+      return isDeleting(generator) ? done() : await reconcileNormal(context, generator);
     },
   });
 }
 
-async function keep(context: ReconcileContext, generator: KubeconfigGenerator): Promise<Result> {
+async function reconcileNormal(context: ReconcileContext, generator: KubeconfigGenerator): Promise<Result> {
   const tenants = selectedTenants(context.cache, generator);
   const errors: { resource: string; message: string }[] = [];
   let result: Result = done();
   for (const tenant of tenants) {
-    const kept = await keepOne(context, generator, tenant);
+    const kept = await reconcileOne(context, generator, tenant);
     if ('problem' in kept) errors.push({ resource: nameOf(tenant), message: kept.problem });
     else result = soonest(result, kept.result);
   }
@@ -109,7 +109,7 @@ async function keep(context: ReconcileContext, generator: KubeconfigGenerator): 
 /** Cap of requeue delays; long timers are not supported. */
 const longestMs = 24 * 3_600_000;
 
-async function keepOne(
+async function reconcileOne(
   context: ReconcileContext,
   generator: KubeconfigGenerator,
   tenant: TenantControlPlane,
@@ -121,11 +121,11 @@ async function keepOne(
   const name = secretName(generator, tenant);
   const live = await readSecret(context, { namespace, name });
   if (live && !isOf(live, generator)) {
-    return { problem: `Secret ${name} is there already and not ours; delete it, or rename the generator` };
+    return { problem: `Secret ${name} already exists and is not ours; delete it, or rename the generator` };
   }
   const renewAt = renewalOf(live, desired);
   if (renewAt !== undefined && renewAt > clock.now()) {
-    return { result: after(Math.min(renewAt - clock.now(), longestMs), 'a kubeconfig is made anew') };
+    return { result: after(Math.min(renewAt - clock.now(), longestMs), 'a kubeconfig is renewed') };
   }
   const owner = ownerReference(generator, KubeconfigGenerators, { controller: true });
   const drafts = secretDrafts({
@@ -142,7 +142,7 @@ async function keepOne(
     data: { [kubeconfigKey]: await makeKubeconfig(desired, clock) },
   });
   await drafts.flush();
-  return { result: after(longestMs, 'a kubeconfig is looked at') };
+  return { result: after(longestMs, 'a kubeconfig is checked') };
 }
 
 const secretName = ({ metadata: of }: KubeconfigGenerator, { metadata }: TenantControlPlane): string =>

@@ -36,11 +36,11 @@ export async function kubeconfigSpec(
   tenant: TenantControlPlane,
 ): Promise<KubeconfigSpec | { readonly problem: string }> {
   const user = valueFor(spec.user, tenant);
-  if (user === undefined) return { problem: `spec.user: ${tellMissing(spec.user.fromDefinition)}` };
+  if (user === undefined) return { problem: `spec.user: ${reportMissing(spec.user.fromDefinition)}` };
   const groups: string[] = [];
   for (const [index, group] of (spec.groups ?? []).entries()) {
     const value = valueFor(group, tenant);
-    if (value === undefined) return { problem: `spec.groups[${index}]: ${tellMissing(group.fromDefinition)}` };
+    if (value === undefined) return { problem: `spec.groups[${index}]: ${reportMissing(group.fromDefinition)}` };
     groups.push(value);
   }
   const { name: cluster = '', namespace = '' } = tenant.metadata;
@@ -63,7 +63,7 @@ export async function kubeconfigSpec(
   return { ...content, authority: { certificate, privateKey }, checksum };
 }
 
-const tellMissing = (path: string | undefined): string =>
+const reportMissing = (path: string | undefined): string =>
   path ? `the control plane has no value at ${path}` : 'give stringValue or fromDefinition';
 
 function endpointOf(kubeconfig: string | undefined): { server: string; trust: string } | undefined {

@@ -76,8 +76,8 @@ export function tenantControlPlaneController(dependencies: KamajiDependencies, o
       draft,
       pauses: pausesOf(scope),
       reportsGeneration: false,
-      keep: () => reconcileTenant(scope),
-      remove: () => removeTenant(scope),
+      reconcileNormal: () => reconcileTenant(scope),
+      reconcileDelete: () => removeTenant(scope),
     });
   };
 

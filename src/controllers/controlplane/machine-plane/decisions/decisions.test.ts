@@ -165,7 +165,7 @@ describe('reasons to replace a machine', () => {
       [],
     ],
     [
-      'or with what only the first one is told',
+      'or with settings that only the first one gets',
       reasons(controlPlane({ kubeadmConfigSpec: { initConfiguration: { nodeRegistration: { name: 'i' } } } }), {
         config: configOf(
           controlPlane({ kubeadmConfigSpec: { initConfiguration: { nodeRegistration: { name: 'i' } } } }),

@@ -32,7 +32,7 @@ export interface LookOptions {
  * Queries every member, because the member list does not show which are alive. The list is a linearizable read from the
  * first member that answers.
  */
-export async function lookAtEtcd(options: LookOptions): Promise<EtcdView> {
+export async function checkEtcd(options: LookOptions): Promise<EtcdView> {
   const { nodes, clock, signal } = options;
   const limit = new AbortController();
   const onAbort = (): void => limit.abort(signal.reason);

@@ -56,7 +56,7 @@ export function s3Store(location: S3Location, clock: Clock, options: S3Options =
   const size = options.partBytes ?? partBytes;
   const peers = options.peers ?? anyPeer;
   const base = baseOf(location.host);
-  // connections end with their request, because a store is opened anew for every backup
+  // connections end with their request, because a store is opened again for every backup
   const dispatcher = new Agent({ connect: { lookup: guardedLookup(peers, lookup as never) as never }, pipelining: 0 });
   const [bucket = '', ...prefixParts] = location.bucket.split('/').filter((part) => part !== '');
   const prefix = prefixParts.length === 0 ? '' : `${prefixParts.join('/')}/`;

@@ -6,7 +6,7 @@ describe('the requeue delay of an etcd that is not as desired', () => {
     ['soon at first', 0, 100],
     ['after as long as one has waited already', 350, 350],
     ['after a second at most', 5_000, 1_000],
-    ['seldom when nothing has come of it for long', 60_001, 10_000],
+    ['seldom after a long time without progress', 60_001, 10_000],
   ])('looks again %s', (_, uneasyForMs, expected) => {
     expect(requeueDelayMs(uneasyForMs, { isAnyRunning: true })).toBe(expected);
   });

@@ -4,13 +4,13 @@ import {
   settingsWithoutEffect,
   unsuitableCharts,
 } from '../../../../hosting/index.ts';
-import { bad, type PlaneScope, tell } from '../scope.ts';
+import { bad, type PlaneScope, setStage } from '../scope.ts';
 import { warnOnce } from '../warnings.ts';
 
 /**
  * Warns about user arguments that are ignored because they would break the plane, and about charts that will not work.
  */
-export function tellArguments(scope: PlaneScope): undefined {
+export function reportArguments(scope: PlaneScope): undefined {
   const { request, memory } = scope;
   const found: readonly (readonly [reason: string, message: string | undefined])[] = [
     ['ArgumentOverridden', overriddenMessage(scope)],
@@ -22,7 +22,7 @@ export function tellArguments(scope: PlaneScope): undefined {
   const reason = told[0]?.[0] ?? '';
   const message = told.map(([, text]) => text).join('; ');
   if (message === '') return;
-  tell(scope, 'arguments', bad(reason, message));
+  setStage(scope, 'arguments', bad(reason, message));
   if (memory.arguments === message) return;
   memory.arguments = message;
   warnOnce(request.context, request.owner, reason, message);

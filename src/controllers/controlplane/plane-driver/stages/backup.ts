@@ -6,7 +6,7 @@ import { snapshotParts } from '../backup/snapshot.ts';
 import { openBackupStore, storeOptions } from '../backup/store.ts';
 import { etcdTargetOf, unreachable } from '../etcd/connect.ts';
 import { seeEtcd } from '../etcd/observe.ts';
-import { bad, good, type PlaneScope, readSecret, requeueAfter, requeueAt, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, requeueAt, setStage } from '../scope.ts';
 import { writeState } from '../write-state.ts';
 
 const purpose = 'backup';
@@ -25,12 +25,12 @@ export async function reconcileBackups(scope: PlaneScope): Promise<undefined> {
   const { schedule } = desired.backup;
   const refusal = desired.backup.problem ?? (desired.dataStore.kind === 'own-etcd' ? undefined : noEtcd);
   if (refusal !== undefined) {
-    tell(scope, 'backup', bad('BackupRefused', refusal));
+    setStage(scope, 'backup', bad('BackupRefused', refusal));
     return;
   }
   const problem = checkCronSchedule(schedule)[0];
   if (problem !== undefined) {
-    tell(
+    setStage(
       scope,
       'backup',
       bad('ScheduleRefused', `the schedule ${JSON.stringify(schedule)} of backups cannot be read: ${problem}`),
@@ -57,7 +57,7 @@ export async function reconcileBackups(scope: PlaneScope): Promise<undefined> {
     ...(next !== undefined && { nextMs: next }),
   };
   if (work?.kind === 'running') {
-    tell(scope, 'backup', verdictOf(scope, next));
+    setStage(scope, 'backup', verdictOf(scope, next));
     return;
   }
   const failure = memory.backupFailure;
@@ -65,12 +65,12 @@ export async function reconcileBackups(scope: PlaneScope): Promise<undefined> {
   const isDue = next !== undefined && next <= now && retryAt <= now;
   if (isDue && scope.etcd?.isServing === true) {
     start(scope, backupName(plane, now), now);
-    tell(scope, 'backup', verdictOf(scope, next));
+    setStage(scope, 'backup', verdictOf(scope, next));
     return;
   }
   requeueAt(scope, Math.max(next ?? Number.POSITIVE_INFINITY, retryAt), 'the next backup');
   if (isDue) requeueAfter(scope, retryMs, 'a backup waits for etcd');
-  tell(scope, 'backup', verdictOf(scope, next));
+  setStage(scope, 'backup', verdictOf(scope, next));
 }
 
 /** Verdict about the last attempted backup; a running one does not change it. */

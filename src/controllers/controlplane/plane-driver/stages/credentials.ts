@@ -5,7 +5,7 @@ import { type EnsuredCredentials, ensureCredentials } from '../certificates/ensu
 import { AuthorityLostError } from '../certificates/errors.ts';
 import { withKept } from '../certificates/kept.ts';
 import { lossesOfPlane } from '../certificates/losses.ts';
-import { bad, flushSecrets, good, type PlaneScope, readSecret, requeueAfter, requeueAt, tell } from '../scope.ts';
+import { bad, flushSecrets, good, type PlaneScope, readSecret, requeueAfter, requeueAt, setStage } from '../scope.ts';
 import { writeState } from '../write-state.ts';
 import { judgeFunction } from './in-cluster.ts';
 
@@ -21,7 +21,7 @@ export async function issueCredentials(scope: PlaneScope): Promise<'stop' | unde
     if (!(error instanceof AuthorityLostError)) throw error;
     // running Pods stay unchanged, and their state is still reported
     judgeFunction(scope);
-    tell(scope, 'certificates', bad('AuthorityLost', error.message));
+    setStage(scope, 'certificates', bad('AuthorityLost', error.message));
     requeueAfter(scope, lostRetryMs, 'an authority is lost');
     return 'stop';
   }
@@ -46,7 +46,7 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
   makeEncryptionKeys(scope);
   await flushSecrets(scope);
   await writeState(scope, withKept(scope.state, credentials.keeping, clock.now()));
-  tellLosses(scope, credentials);
+  reportLosses(scope, credentials);
   credentials.rememberWritten(scope.written);
   for (const { credential, reason } of credentials.renewed) {
     log.info('Credential made', { credential: credential.name, secretName: credential.place.name, reason });
@@ -64,7 +64,7 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
   scope.facts = { ...scope.facts, trust };
   requeueAt(scope, credentials.nextMs, 'a certificate comes due');
   const ended = credentials.reports.find(({ expiresAt }) => expiresAt <= clock.now());
-  tell(
+  setStage(
     scope,
     'certificates',
     ended
@@ -76,7 +76,7 @@ async function keepCredentials(scope: PlaneScope): Promise<void> {
   );
 }
 
-function tellLosses({ request, desired }: PlaneScope, { keeping }: EnsuredCredentials): void {
+function reportLosses({ request, desired }: PlaneScope, { keeping }: EnsuredCredentials): void {
   const { events } = request.context;
   for (const name of keeping.putBack) {
     const message = `Secret ${name} was missing and has been restored from the copy in Secret ${desired.naming.rotationState}`;
@@ -107,13 +107,13 @@ function makeEncryptionKeys(scope: PlaneScope): void {
 }
 
 /** Reports whether the kubeconfig Secret for users and other controllers exists. */
-export function tellKubeconfig(scope: PlaneScope): undefined {
+export function reportKubeconfig(scope: PlaneScope): undefined {
   const { desired, credentials, endpoint } = scope;
   const place = desired.naming.secrets['cluster-kubeconfig'] ?? desired.naming.secrets['admin-kubeconfig'];
   if (!place) return;
   const isThere =
     credentials?.observed.has('cluster-kubeconfig') === true || credentials?.observed.has('admin-kubeconfig') === true;
-  tell(
+  setStage(
     scope,
     'kubeconfig',
     isThere

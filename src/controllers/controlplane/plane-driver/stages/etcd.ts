@@ -3,7 +3,7 @@ import { soonest } from '../../../../runtime/index.ts';
 import { checkSchedule } from '../backup/due.ts';
 import { etcdTargetOf } from '../etcd/connect.ts';
 import { defragmentRoundMs, driveEtcd } from '../etcd/drive.ts';
-import { type PlaneScope, readSecret, tell } from '../scope.ts';
+import { type PlaneScope, readSecret, setStage } from '../scope.ts';
 import { seeControlPlane } from '../workload-sets.ts';
 import { writeState } from '../write-state.ts';
 
@@ -31,7 +31,7 @@ export async function reconcileEtcd(scope: PlaneScope): Promise<'stop' | undefin
   if (defragmentDue && outcome.isSettled && !outcome.defragmented) memory.etcd.spared = now;
   scope.etcd = outcome;
   scope.later = soonest(scope.later, outcome.result);
-  tell(scope, 'etcd', outcome.verdict);
+  setStage(scope, 'etcd', outcome.verdict);
   const isNewRound = now - (state.defragmentedMs ?? 0) >= defragmentRoundMs;
   if (outcome.defragmented && isNewRound) await writeState(scope, { ...scope.state, defragmentedMs: now });
   // a running plane continues without quorum; a new one cannot start without it

@@ -7,7 +7,7 @@ import { type CoreEvent, CoreEvents } from '../../../../runtime/index.ts';
 import { endpointUrl } from '../../../shared/index.ts';
 import { applyObjects } from '../apply-objects.ts';
 import { publishEndpoint } from '../endpoint.ts';
-import { bad, good, type PlaneScope, requeueAfter, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, requeueAfter, setStage } from '../scope.ts';
 import { showAlias } from './alias.ts';
 import { serviceFacts } from './observe.ts';
 
@@ -28,13 +28,13 @@ export async function expose(scope: PlaneScope): Promise<undefined> {
   if (!answer.known) {
     const cause = await whyLate(scope, service);
     const reason = cause === '' ? answer.reason : 'LoadBalancerFailed';
-    tell(scope, 'exposure', bad(reason, `${answer.message}${cause}`));
+    setStage(scope, 'exposure', bad(reason, `${answer.message}${cause}`));
     return;
   }
   scope.endpoint = answer.endpoint;
   scope.facts = { ...scope.facts, endpoint: answer.endpoint };
   const problem = movedAway(scope);
-  tell(scope, 'exposure', problem === undefined ? good('Exposed') : bad('AddressChanged', problem));
+  setStage(scope, 'exposure', problem === undefined ? good('Exposed') : bad('AddressChanged', problem));
 }
 
 /** Validates a new spec before anything is created or changed, by rendering all its objects once. */
@@ -116,11 +116,11 @@ export async function publish(scope: PlaneScope): Promise<'stop' | undefined> {
   if (!endpoint) return undefined;
   const { cluster, follower, context } = request;
   if (!cluster || !follower) {
-    tell(scope, 'endpoint', good('Published'));
+    setStage(scope, 'endpoint', good('Published'));
     return undefined;
   }
   const outcome = await publishEndpoint(context, cluster, follower, endpoint, desired.naming.fieldManager);
-  tell(scope, 'endpoint', outcome.verdict);
+  setStage(scope, 'endpoint', outcome.verdict);
   if (outcome.isAgreed || request.isInitialized) return undefined;
   // do not issue certificates and kubeconfigs for an endpoint that is in conflict
   return outcome.verdict.reason === 'WaitingForInfrastructure' ? undefined : 'stop';

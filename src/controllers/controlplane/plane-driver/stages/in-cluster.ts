@@ -4,7 +4,7 @@ import type { Client } from '../../../../client/index.ts';
 import { type WorkloadObject, workloadObjects } from '../../../../hosting/index.ts';
 import { explain, isNotConnected } from '../../../shared/index.ts';
 import { reconcileInCluster } from '../in-cluster.ts';
-import { bad, good, type PlaneScope, requeueAfter, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, requeueAfter, setStage } from '../scope.ts';
 import type { PlaneStage } from '../types.ts';
 
 /** Recheck interval of objects in the workload cluster, which are not watched. */
@@ -22,22 +22,22 @@ export function workloadClient({ request, dependencies, desired }: PlaneScope): 
 export function judgeFunction(scope: PlaneScope): 'stop' | undefined {
   const { desired } = scope;
   if (desired.replicas === 0) {
-    tell(scope, 'functional', bad('Hibernated', 'the control plane hibernates; set replicas to wake it up'));
+    setStage(scope, 'functional', bad('Hibernated', 'the control plane hibernates; set replicas to start it again'));
     return 'stop';
   }
   // the last successful probe may predate the loss of all replicas
   if (scope.controlPlane?.counts.ready === 0) {
-    tell(scope, 'functional', bad('NotAnswering', 'no replica of the API server is ready'));
+    setStage(scope, 'functional', bad('NotAnswering', 'no replica of the API server is ready'));
     return 'stop';
   }
   try {
     workloadClient(scope);
     scope.isFunctional = true;
-    tell(scope, 'functional', good('Answering'));
+    setStage(scope, 'functional', good('Answering'));
     return undefined;
   } catch (error) {
     if (!isNotConnected(error)) throw error;
-    tell(scope, 'functional', bad('NotAnswering', `${explain(error)}${whyNoWay(scope)}`));
+    setStage(scope, 'functional', bad('NotAnswering', `${explain(error)}${whyNoWay(scope)}`));
     doubtGateway(scope);
     return 'stop';
   }
@@ -88,12 +88,12 @@ export async function reconcileInside(
     } catch (error) {
       if (signal.aborted) throw error;
       // the plane itself is healthy, so retry without an error
-      tell(scope, stage, bad('NotWritten', explain(error)));
+      setStage(scope, stage, bad('NotWritten', explain(error)));
       requeueAfter(scope, retryMs, 'parts of the workload cluster could not be written');
       return false;
     }
   }
-  tell(scope, stage, good('Available'));
+  setStage(scope, stage, good('Available'));
   requeueAfter(scope, recheckMs - (now - seen.at), 'next look into the workload cluster');
   return true;
 }

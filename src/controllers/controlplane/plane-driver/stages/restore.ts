@@ -6,7 +6,7 @@ import { findBackup, restoreBackup } from '../backup/restore.ts';
 import { openBackupStore, storeOptions } from '../backup/store.ts';
 import { etcdTargetOf, unreachable } from '../etcd/connect.ts';
 import { seeEtcd } from '../etcd/observe.ts';
-import { bad, good, type PlaneScope, readSecret, requeueAfter, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, setStage } from '../scope.ts';
 import type { RestoreRequest } from '../types.ts';
 import { writeState } from '../write-state.ts';
 
@@ -29,7 +29,7 @@ export async function findRestore(scope: PlaneScope): Promise<undefined> {
   const refusal = await whyRefused(scope, restore);
   if (refusal === undefined) return await search(scope, restore);
   const message = `${restore.backup} is not restored: ${refusal}`;
-  tell(scope, 'restore', bad('RestoreRefused', message));
+  setStage(scope, 'restore', bad('RestoreRefused', message));
   requeueAfter(scope, retryMs, 'a restore that is refused');
 }
 
@@ -44,14 +44,18 @@ export async function reconcileRestore(scope: PlaneScope): Promise<undefined> {
     return;
   }
   if (state.phase === 'done') {
-    tell(scope, 'restore', good('Restored'));
+    setStage(scope, 'restore', good('Restored'));
     return;
   }
   // nothing may write while the keys are replaced
   scope.isRestoring = true;
   const running = scope.controlPlane?.pods.length ?? 0;
   if (running > 0) {
-    tell(scope, 'restore', bad('Stopping', `${running} Pods are being stopped before ${restore.backup} is restored`));
+    setStage(
+      scope,
+      'restore',
+      bad('Stopping', `${running} Pods are being stopped before ${restore.backup} is restored`),
+    );
     return;
   }
   await load(scope, restore);
@@ -102,7 +106,7 @@ async function search(scope: PlaneScope, restore: RestoreRequest): Promise<undef
     events.event(request.owner, 'Warning', 'RestoreFailed', explain(work.error));
   }
   if (waitsAfterFailure(scope, restore)) return;
-  tell(scope, 'restore', bad('Searching', `${restore.backup} is looked for in the store of backups`));
+  setStage(scope, 'restore', bad('Searching', `${restore.backup} is looked for in the store of backups`));
   if (work?.kind === 'running') return;
   const plane = restore.from ?? { namespace: desired.identity.namespace, name: desired.identity.clusterName };
   background.start(key, searching, now, async (signal) => {
@@ -117,7 +121,7 @@ function waitsAfterFailure(scope: PlaneScope, restore: RestoreRequest): boolean 
   const failure = memory.restoreFailure;
   const passedMs = request.context.clock.now() - (failure?.at ?? 0);
   if (!failure || failure.token !== restore.token || passedMs >= retryMs) return false;
-  tell(scope, 'restore', bad('RestoreFailed', failure.message));
+  setStage(scope, 'restore', bad('RestoreFailed', failure.message));
   requeueAfter(scope, retryMs - passedMs, 'a restore is tried again');
   return true;
 }
@@ -128,7 +132,11 @@ async function load(scope: PlaneScope, restore: RestoreRequest): Promise<void> {
   const target = desired.backup?.target;
   const name = scope.state.restore?.backup;
   if (!target || name === undefined) {
-    tell(scope, 'restore', bad('RestoreRefused', `${restore.backup} cannot be restored without its store of backups`));
+    setStage(
+      scope,
+      'restore',
+      bad('RestoreRefused', `${restore.backup} cannot be restored without its store of backups`),
+    );
     return;
   }
   const now = clock.now();
@@ -139,7 +147,7 @@ async function load(scope: PlaneScope, restore: RestoreRequest): Promise<void> {
     events.event(request.owner, 'Normal', 'Restored', `${work.value.keys} keys were restored from ${name}`);
     await writeState(scope, { ...scope.state, restore: { token: restore.token, backup: name, phase: 'done' } });
     scope.isRestoring = false;
-    tell(scope, 'restore', good('Restored'));
+    setStage(scope, 'restore', good('Restored'));
     return;
   }
   if (work?.kind === 'failed') {
@@ -147,7 +155,7 @@ async function load(scope: PlaneScope, restore: RestoreRequest): Promise<void> {
     events.event(request.owner, 'Warning', 'RestoreFailed', explain(work.error));
   }
   if (waitsAfterFailure(scope, restore)) return;
-  tell(scope, 'restore', bad('Restoring', `${name} is being restored`));
+  setStage(scope, 'restore', bad('Restoring', `${name} is being restored`));
   const targetOf = etcdTargetOf(desired, (secret) => readSecret(scope, secret));
   if (work?.kind === 'running' || scope.etcd?.isServing !== true || !targetOf) return;
   // a backup is loaded into memory, so each namespace restores one at a time

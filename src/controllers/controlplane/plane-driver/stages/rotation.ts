@@ -3,7 +3,7 @@ import { oldCertificateHolders } from '../certificates/holders.ts';
 import { firstPublicKey } from '../certificates/leaf.ts';
 import { rotate } from '../certificates/rotate.ts';
 import { storedPair } from '../certificates/stored.ts';
-import { bad, good, type PlaneScope, readSecret, requeueAfter, requeueAt, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, requeueAt, setStage } from '../scope.ts';
 import { rotationOf } from '../state.ts';
 import { writeState } from '../write-state.ts';
 
@@ -29,14 +29,14 @@ export async function moveRotations(scope: PlaneScope): Promise<undefined> {
     serviceAccountKey: stored && { ...stored, certificate: firstPublicKey(stored.certificate) },
   });
   scope.rotations = outcome.messages;
-  requeueAt(scope, outcome.nextMs, 'a rotation goes on');
+  requeueAt(scope, outcome.nextMs, 'a rotation continues');
   if (outcome.state !== state) {
     await writeState(scope, outcome.state);
     for (const message of outcome.messages) events.event(request.owner, 'Normal', 'Rotating', message);
     // the state Secret triggers no reconcile, so requeue
     requeueAfter(scope, 0, 'a rotation took a step');
   }
-  tell(
+  setStage(
     scope,
     'rotation',
     outcome.messages.length === 0 ? good('NotRotating') : bad('Rotating', outcome.messages.join('; ')),

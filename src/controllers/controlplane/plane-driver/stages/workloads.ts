@@ -2,7 +2,7 @@ import { nextVersion, planeObjects, specProblems } from '../../../../hosting/ind
 import { applyObjects } from '../apply-objects.ts';
 import { removeFormerDeployments, removeFormerPolicies } from '../former-objects.ts';
 import { mountedChecksums } from '../mounted.ts';
-import { bad, good, type PlaneScope, readSecret, requeueAfter, tell } from '../scope.ts';
+import { bad, good, type PlaneScope, readSecret, requeueAfter, setStage } from '../scope.ts';
 import { problemOfSet, type SetSight } from '../sets.ts';
 import { seeControlPlane } from '../workload-sets.ts';
 
@@ -13,7 +13,7 @@ export function acceptRequest(scope: PlaneScope): 'stop' | undefined {
   const problems = specProblems(scope.desired);
   const [first] = problems;
   if (!first) return undefined;
-  tell(scope, 'version', bad(first.reason, problems.map(({ message }) => message).join('; ')));
+  setStage(scope, 'version', bad(first.reason, problems.map(({ message }) => message).join('; ')));
   return 'stop';
 }
 
@@ -22,10 +22,10 @@ export function judgeVersion(scope: PlaneScope): 'stop' | undefined {
   const { desired, facts } = scope;
   const decision = nextVersion(facts.runningVersion, desired.version, facts.workload?.kubeletVersions);
   if (decision.allowed) {
-    tell(scope, 'version', good('Accepted'));
+    setStage(scope, 'version', good('Accepted'));
     return undefined;
   }
-  tell(scope, 'version', bad(decision.reason, decision.message));
+  setStage(scope, 'version', bad(decision.reason, decision.message));
   scope.holdsBack = true;
   // no event signals that the last old worker is gone
   if (decision.reason === 'VersionSkew') requeueAfter(scope, workersMs, 'the workers are too old');
@@ -49,7 +49,7 @@ export async function reconcileWorkloads(scope: PlaneScope): Promise<undefined> 
     await applyObjects(scope.apply, objects.config);
     const left = await removeFormerDeployments(scope);
     if (left.length > 0) {
-      tell(
+      setStage(
         scope,
         'workloads',
         bad('RollingOut', `programs of an earlier version are being stopped: ${left.join(', ')}`),
@@ -62,39 +62,43 @@ export async function reconcileWorkloads(scope: PlaneScope): Promise<undefined> 
   scope.controlPlane = controlPlane;
   // writes of this reconcile have not taken effect yet
   scope.isRolledOut = !scope.hasWritten && !scope.isRestoring && controlPlane?.isRolledOut === true;
-  tellRollout(scope, controlPlane);
+  reportRollout(scope, controlPlane);
 }
 
-function tellRollout(scope: PlaneScope, controlPlane: SetSight | undefined): void {
+function reportRollout(scope: PlaneScope, controlPlane: SetSight | undefined): void {
   const { desired } = scope;
   if (desired.replicas === 0) {
     const left = controlPlane?.pods.length ?? 0;
-    tell(scope, 'workloads', left === 0 ? good('Hibernated') : bad('Hibernating', `${left} Pods are being stopped`));
+    setStage(
+      scope,
+      'workloads',
+      left === 0 ? good('Hibernated') : bad('Hibernating', `${left} Pods are being stopped`),
+    );
     return;
   }
   if (scope.isRestoring) {
-    tell(scope, 'workloads', bad('Stopped', 'the programs do not run while a backup is restored'));
+    setStage(scope, 'workloads', bad('Stopped', 'the programs do not run while a backup is restored'));
     return;
   }
   if (scope.isRolledOut) {
-    tell(scope, 'workloads', good('RolledOut'));
+    setStage(scope, 'workloads', good('RolledOut'));
     return;
   }
   const problem = controlPlane && problemOfSet(controlPlane);
   const { ready = 0, upToDate = 0 } = controlPlane?.counts ?? {};
   const how = `${ready} of ${desired.replicas} replicas are ready, ${upToDate} of them as desired`;
-  tell(scope, 'workloads', bad('RollingOut', problem === undefined ? how : `${how}; ${problem}`));
+  setStage(scope, 'workloads', bad('RollingOut', problem === undefined ? how : `${how}; ${problem}`));
 }
 
 /** Applies the routes that lead from outside to the Service. */
 export async function reconcileRoutes(scope: PlaneScope): Promise<undefined> {
   const problem = scope.facts.gateway?.problem;
   if (problem !== undefined) {
-    tell(scope, 'routes', bad('GatewayNotUsable', problem));
+    setStage(scope, 'routes', bad('GatewayNotUsable', problem));
     return;
   }
   const { routes } = planeObjects(scope.desired, scope.facts);
   if (routes.length === 0) return;
   await applyObjects(scope.apply, routes);
-  tell(scope, 'routes', good('Applied'));
+  setStage(scope, 'routes', good('Applied'));
 }

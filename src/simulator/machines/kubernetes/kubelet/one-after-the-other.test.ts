@@ -46,7 +46,7 @@ describe('work that is requested again', () => {
     expect(state.rounds).toBe(2);
   });
 
-  it('reports a failure to those of its round and goes on', async () => {
+  it('reports a failure to those of its round and continues', async () => {
     const { state, work, finish } = slowWork();
     const sync = oneAfterTheOther(work);
     state.truth = 'broken';

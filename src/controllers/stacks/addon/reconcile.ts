@@ -75,15 +75,19 @@ const compareMs = 10 * 60_000;
 const driftSource = 'cluster-addon';
 
 /** Runs one reconcile of the add-ons. */
-export async function keepAddons(context: ReconcileContext, scope: AddonScope, tools: AddonTools): Promise<Result> {
+export async function reconcileAddons(
+  context: ReconcileContext,
+  scope: AddonScope,
+  tools: AddonTools,
+): Promise<Result> {
   const draft = draftOf(scope.addon);
-  const result = await new AddonKeep(context, scope, draft, tools).run();
+  const result = await new AddonReconcile(context, scope, draft, tools).run();
   summarize(draft, Object.values(addonConditions), context.clock.now());
   await writeObject(context, ClusterAddons, scope.addon, draft, { observed: false });
   return result;
 }
 
-class AddonKeep {
+class AddonReconcile {
   readonly #context: ReconcileContext;
   readonly #cluster: Cluster;
   readonly #use: StackUse;

@@ -62,13 +62,13 @@ class Halt extends Error {
 }
 
 /** Reconciles a LatticeCluster: credentials, cloud, namespace, objects, status. */
-export async function keepCluster(
+export async function reconcileCluster(
   context: ReconcileContext,
   cluster: LatticeCluster,
   dependencies: LatticeDependencies,
 ): Promise<Result> {
   const draft = draftOf(cluster);
-  const kept = await new ClusterKeep(context, draft, dependencies).run();
+  const kept = await new ClusterReconcile(context, draft, dependencies).run();
   // only a ready cluster is handed over
   const isReady = isTrue(draft, types.ready);
   const pivoting = isReady && managesItself(draft) ? await preparePivot(context, draft, dependencies) : undefined;
@@ -79,7 +79,7 @@ export async function keepCluster(
   return pivoting ?? kept;
 }
 
-class ClusterKeep {
+class ClusterReconcile {
   readonly #context: ReconcileContext;
   readonly #draft: LatticeCluster;
   readonly #tools: LatticeDependencies;

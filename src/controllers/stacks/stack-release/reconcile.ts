@@ -35,19 +35,19 @@ const providerPollMs = 10_000;
 const compareMs = 10 * 60_000;
 
 /** Applies the ClusterClass of a release, or reports what prevents it. Existing objects stay. */
-export async function keepRelease(
+export async function reconcileRelease(
   context: ReconcileContext,
   live: ClusterStackRelease,
   dependencies: StackDependencies,
 ): Promise<Result> {
   const draft = draftOf(live);
-  const result = await new ReleaseKeep(context, draft, dependencies).run();
+  const result = await new ReleaseReconcile(context, draft, dependencies).run();
   summarize(draft, Object.values(releaseConditions), context.clock.now());
   await writeObject(context, ClusterStackReleases, live, draft, { observed: false });
   return result;
 }
 
-class ReleaseKeep {
+class ReleaseReconcile {
   readonly #context: ReconcileContext;
   readonly #draft: ClusterStackRelease;
   readonly #dependencies: StackDependencies;
