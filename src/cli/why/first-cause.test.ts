@@ -300,6 +300,13 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)?.next).toContain('put working credentials into the Secret');
   });
 
+  it('suggests what the topology says, not what the words of the API resemble', () => {
+    const message =
+      'OpenStackCluster red is invalid: spec: Forbidden: cannot be modified. Nothing was changed: correct templates or patches of ClusterClass default/a';
+    const found = { cluster: cluster([['TopologyReconciled', 'False', 'ReconcileFailed', message]]), objects: [] };
+    expect(causeOfCluster(found)?.next).toBe('correct templates or patches of ClusterClass default/a');
+  });
+
   it('is undefined for a healthy cluster', () => {
     expect(causeOfCluster({ cluster: cluster([['Available', 'True', 'Available']]), objects: [] })).toBeUndefined();
   });
