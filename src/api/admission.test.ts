@@ -253,7 +253,7 @@ describe('validation on update', () => {
   /** Everything is provisioned, so wrong fields can no longer be corrected. */
   const provisioned: JsonObject = { initialization: { provisioned: true } };
   const network = { network: { id: 'N', name: 'net', subnets: [{ id: 'S', name: 'sub', cidr: '10.0.0.0/8' }] } };
-  const refused = ['spec: Forbidden: cannot be modified'];
+  const refused = [expect.stringMatching(/^spec: Forbidden: cannot be modified; changed: \S/) as string];
 
   it.each<[string, JsonObject, JsonObject, JsonObject | undefined, string[]]>([
     ['another network', { network: { id: 'A' } }, { network: { id: 'B' } }, undefined, refused],

@@ -512,4 +512,14 @@ describe('admission of ClusterClasses and their clusters', () => {
     await create('c5', topology);
     await expect(client.delete(ClusterClasses, key)).rejects.toThrow(/here\/c5/);
   });
+
+  it('waits briefly for a class of another namespace that is written together with its Cluster', async () => {
+    const shared = classOf('soon', {}, 'there');
+    shared.metadata.annotations = { 'topology.capstan.dev/offered-to': '*' };
+    const [made] = await Promise.all([
+      create('c8', { classRef: { name: 'soon', namespace: 'there' } }),
+      Promise.resolve().then(() => ready(shared)),
+    ]);
+    expect(made.spec.topology?.variables).toContainEqual({ name: 'zone', value: 'a' });
+  });
 });

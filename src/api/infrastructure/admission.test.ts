@@ -125,6 +125,21 @@ describe('the API address of an OpenStackCluster that was left empty', () => {
   });
 });
 
+describe('a change of an OpenStackCluster that is made', () => {
+  it('is refused with the names of the changed fields', () => {
+    const cluster = (provider: string, mtu: number): UnstructuredObject =>
+      make(
+        'OpenStackCluster',
+        { identityRef, networkMTU: mtu, apiServer: { managedLoadBalancer: { enabled: true, provider } } },
+        {},
+        { ready: true, network: { id: 'n', name: 'n' }, apiServerManagedLoadBalancer: { id: 'l', ip: '192.0.2.1' } },
+      );
+    expect(updated(cluster('amphora', 1400), cluster('ovn', 1450))).toEqual(
+      contains(['changed: networkMTU, apiServer.managedLoadBalancer.provider']),
+    );
+  });
+});
+
 describe('the load balancer of an API', () => {
   const cluster = (enabled: boolean, status?: JsonObject): UnstructuredObject =>
     make('OpenStackCluster', { identityRef, apiServer: { managedLoadBalancer: { enabled } } }, {}, status);

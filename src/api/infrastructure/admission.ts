@@ -1,4 +1,4 @@
-import { deepEqual, type FieldError, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
+import { deepEqual, type FieldError, fieldError, isJsonObject, type ResourceStrategy } from '../../machinery/index.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
 import { hasNoServer, type OpenParts, openPartsOf, validateRegion, withoutOpenParts } from './corrections.ts';
 import { validateNetworks } from './network-validation.ts';
@@ -71,10 +71,20 @@ function validateClusterUpdate(cluster: OpenStackCluster, old: OpenStackCluster)
   if (errors.length > 0 || open.all) return errors;
   const [after, before] = [withoutOpenParts(cluster.spec, open), withoutOpenParts(old.spec, open)];
   const reduced = { ...old, spec: before };
-  if (!deepEqual(fixedPart(after, reduced), fixedPart(before, reduced, after))) {
-    errors.push(fieldError.forbidden('spec', `cannot be modified${whatIsOpen(open)}`));
+  const changed = changedFields(fixedPart(after, reduced), fixedPart(before, reduced, after));
+  if (changed.length > 0) {
+    errors.push(fieldError.forbidden('spec', `cannot be modified${whatIsOpen(open)}; changed: ${changed.join(', ')}`));
   }
   return errors;
+}
+
+/** Lists what differs, by its shortest path; lists are one value. */
+function changedFields(after: unknown, before: unknown, path = ''): string[] {
+  if (deepEqual(after, before)) return [];
+  if (!isJsonObject(after) || !isJsonObject(before)) return [path];
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
+    changedFields(after[name], before[name], path === '' ? name : `${path}.${name}`),
+  );
 }
 
 /** Lists the fields that can still be corrected, for the error message. */

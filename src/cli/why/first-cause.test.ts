@@ -282,6 +282,31 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)).toMatchObject({ object: 'Machine/red-cp-1', reason: 'WaitingForNode' });
   });
 
+  it('of a deletion is what the infrastructure of a machine reports, not that the machine waits for it', () => {
+    const deleting = { namespace: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' };
+    const lost = 'Secret default/openstack does not exist; create it with the key clouds.yaml';
+    const found: ClusterObjects = {
+      cluster: cluster([], { metadata: { name: 'red', ...deleting } }),
+      objects: [
+        machine('red-1', [
+          ['Deleting', 'True', 'WaitingForInfrastructure', 'Waiting for OpenStackMachine to be deleted'],
+        ]),
+        object('OpenStackMachine', 'red-1', [['Ready', 'False', 'InstanceDeleted', lost]], {
+          metadata: { name: 'red-1', ...deleting },
+        }),
+      ],
+    };
+    expect(causeOfCluster(found)).toMatchObject({ object: 'OpenStackMachine/red-1', message: lost });
+    expect(causeOfCluster(found)?.next).toContain('put working credentials into the Secret');
+  });
+
+  it('suggests what the topology says, not what the words of the API resemble', () => {
+    const message =
+      'OpenStackCluster red is invalid: spec: Forbidden: cannot be modified. Nothing was changed: correct templates or patches of ClusterClass default/a';
+    const found = { cluster: cluster([['TopologyReconciled', 'False', 'ReconcileFailed', message]]), objects: [] };
+    expect(causeOfCluster(found)?.next).toBe('correct templates or patches of ClusterClass default/a');
+  });
+
   it('is undefined for a healthy cluster', () => {
     expect(causeOfCluster({ cluster: cluster([['Available', 'True', 'Available']]), objects: [] })).toBeUndefined();
   });

@@ -268,6 +268,27 @@ function causeOfDeletion(found: ClusterObjects): Cause {
       next: `wait for its owner; if it has no owner any more, remove it: kubectl edit ${kind.toLowerCase()} ${argumentOf(kept.object)}`,
     };
   }
+  // a machine waits for its infrastructure, which says why
+  const said = reasons.find((reason) => !isWaitingText(reason));
+  const stuck =
+    said === undefined
+      ? undefined
+      : [found.cluster, ...found.objects].find((one) => said.startsWith(`${nameOf(one)}: `));
+  if (said !== undefined && stuck) {
+    const message = said.slice(nameOf(stuck).length + 2);
+    return {
+      object: nameOf(stuck),
+      reason: 'Deleting',
+      message,
+      next: nextAction({
+        kind: stuck.kind,
+        name: stuck.metadata.name ?? '',
+        argument: argumentOf(stuck),
+        reason: 'Deleting',
+        message,
+      }),
+    };
+  }
   const [reason] = reasons;
   return {
     object: waitingFor[0] ?? nameOf(found.cluster),

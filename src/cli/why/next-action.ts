@@ -15,8 +15,16 @@ interface Rule {
 
 const missingTemplate = /(?<![A-Za-z0-9])([A-Z][A-Za-z0-9]{1,60}Template)\b.{0,80}does not exist/;
 
+/** what a class made cannot be used */
+const uselessResult = /\bNothing was changed: (correct .*)$/;
+
 /** The first match wins. Most messages contain a fix; these name the first step. */
 const rules: readonly Rule[] = [
+  {
+    // before all others: these messages quote the API, whose words others match
+    when: uselessResult,
+    next: ({ message }) => uselessResult.exec(message)?.[1] ?? '',
+  },
   {
     when: /[Qq]uota|LimitExceeded/,
     next: 'free some of it or ask the operator of the cloud for more; capstan doctor shows what is left',

@@ -79,6 +79,9 @@ const lateRetryMs = 10_000;
  */
 const eagerRetryMs = { least: 200, perCluster: 8, most: 1_000 } as const;
 
+/** problem of a connection that was never tried */
+const notTried = 'it is tried once the infrastructure of the Cluster is provisioned';
+
 export function createWorkloadClusters(options: WorkloadClustersOptions): WorkloadClusters {
   const { clock, random } = options;
   const probeIntervalMs = options.probeIntervalMs ?? 10_000;
@@ -211,6 +214,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         entry.state = { ...entry.state, connected: false, problem: 'the kubeconfig Secret is gone' };
         tell(key);
       }
+      entry.state.problem ??= `Secret ${clusterSecretName(key.name, 'kubeconfig')} does not exist yet`;
       // the creation of the Secret triggers a reconcile
       return done();
     }
@@ -223,7 +227,10 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
         succeeded(entry, key);
         return nextProbe(entry);
       }
-      if (entry.state.lastSuccess === 0 && hasNoServerYet(own.controlPlaneMachines())) return done();
+      if (entry.state.lastSuccess === 0 && hasNoServerYet(own.controlPlaneMachines())) {
+        entry.state.problem = 'no machine of the control plane has a server yet';
+        return done();
+      }
       entry.candidate ??= {
         api: await options.connect(Buffer.from(kubeconfig, 'base64').toString('utf8'), key),
         fingerprint: kubeconfig,
@@ -262,7 +269,7 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
 
   const connected = (cluster: ObjectKey): Connection => {
     const entry = entries.get(formatKey(cluster));
-    if (!entry?.connection) throw new WorkloadNotConnectedError(cluster, entry?.state.problem);
+    if (!entry?.connection) throw new WorkloadNotConnectedError(cluster, entry ? entry.state.problem : notTried);
     return entry.connection;
   };
   const synced = (cluster: ObjectKey): Informer<Node> => {

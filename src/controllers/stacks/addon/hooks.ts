@@ -92,6 +92,8 @@ async function beforeUpgrade(
   if (addon.spec.clusterStack === wanted && !addon.spec.hook) return { status: 'go-on' };
   if (!addon.spec.hook) {
     await ask(client, addon, addon.spec.clusterStack ? 'BeforeClusterUpgrade' : 'AfterControlPlaneInitialized', signal);
+    // what it says now is older than the hook
+    return isSkipped ? { status: 'go-on' } : waits(`add-ons of ${wanted} are being applied`);
   }
   return isSkipped ? { status: 'go-on' } : waits(progressOf(addon, wanted));
 }

@@ -174,7 +174,7 @@ class AddonReconcile {
     }
     if (!spec.clusterStack) {
       if (this.#cluster.status?.initialization?.controlPlaneInitialized !== true) {
-        this.#fail(addonConditions.hook, 'HookServerUnresponsive', 'Info', 'the control plane is not initialized yet');
+        this.#fail(addonConditions.hook, 'WaitingForHook', 'Info', 'the control plane is not initialized yet');
         return done();
       }
       this.#pass(addonConditions.hook);
@@ -188,7 +188,7 @@ class AddonReconcile {
     const old = installed && (await this.#quietly(() => this.#tools.catalog.release(installed, this.#context.signal)));
     if (old && old.metadata.kubernetesVersion !== release.metadata.kubernetesVersion) {
       const message = `waits until the upgrade from ${spec.clusterStack} to ${name} begins`;
-      this.#fail(addonConditions.hook, 'HookServerUnresponsive', 'Info', message);
+      this.#fail(addonConditions.hook, 'WaitingForHook', 'Info', message);
       return done();
     }
     this.#pass(addonConditions.hook);

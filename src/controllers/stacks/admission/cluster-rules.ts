@@ -100,7 +100,17 @@ function otherTargets(from: StackId, refused: StackId, releases: readonly Cluste
     })
     .sort((a, b) => (minorDistance(b.id, a.id) ?? 0) || compareStackVersions(a.id.version, b.id.version))
     .map(({ id, version }) => `class ${classNameOf(id)} with version ${version}`);
-  if (allowed.length === 0) return '';
+  if (allowed.length === 0) {
+    const next = nextMinor(from.kubernetesVersion);
+    return next === undefined
+      ? ''
+      : `; to upgrade, ask for a release of Kubernetes ${next} with a ClusterStack in the namespace of the class, then change class and version together`;
+  }
   const cure = classNameOf(refused) === classNameOf(from) ? '; to upgrade, change class and version together' : '';
   return `${cure}; possible: ${allowed.slice(0, 5).join(', ')}`;
+}
+
+function nextMinor(version: string): string | undefined {
+  const [major, minor] = version.split('.').map(Number);
+  return major === undefined || minor === undefined ? undefined : `${major}.${minor + 1}`;
 }

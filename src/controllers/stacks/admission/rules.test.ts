@@ -79,6 +79,13 @@ describe('admission of a Cluster of a stack', () => {
     expect(refused).toContain(`class ${stack}-1-34-v1 with version v1.34.4`);
   });
 
+  it('says how to get a release to upgrade to when there is none', async () => {
+    const old = cluster(`${stack}-1-33-v1`, 'v1.33.6', at);
+    const only = async (): Promise<ClusterStackRelease[]> => [release(`${stack}-1-33-v1`, 'v1.33.6')];
+    const { errors: refused } = await checkCluster(cluster(`${stack}-1-33-v1`, 'v1.34.4', at), old, only);
+    expect(refused[0]?.detail).toContain('ask for a release of Kubernetes 1.34 with a ClusterStack');
+  });
+
   it('refuses downgrades and other stacks', async () => {
     const old = cluster(`${stack}-1-33-v1`, 'v1.33.6', at);
     expect((await errors(cluster(`${stack}-1-32-v1`, 'v1.32.8', at), old))[0]).toContain('a downgrade');

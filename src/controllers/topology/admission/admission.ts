@@ -76,15 +76,17 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
 
   /**
    * Waits briefly for the class, which is often written together with its Cluster, so that the Cluster can be
-   * validated.
+   * validated. Returns undefined if the Cluster may not use it.
    */
   async function soonReady(cluster: TopologyCluster, signal: AbortSignal): Promise<ClusterClass | undefined> {
-    let found = await classOf(cluster, signal);
-    for (const end = clock.now() + classPatienceMs; found && !isReady(found) && clock.now() < end; ) {
+    for (const end = clock.now() + classPatienceMs; ; ) {
+      const found = await classOf(cluster, signal);
+      const mayUse = await mayUseClass(client, cluster, found, signal);
+      // security: without permission, a class that exists takes as long as one that does not
+      const mayChange = mayUse ? found !== undefined && !isReady(found) : true;
+      if (!mayChange || clock.now() >= end) return mayUse ? found : undefined;
       await sleep(clock, classPollMs, signal);
-      found = await classOf(cluster, signal);
     }
-    return found;
   }
 
   /** Lists the Clusters of a class; those of other namespaces only if they may use it. */
@@ -175,8 +177,6 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       // The API checks required fields only after the defaults are set, so they may be missing here.
       if (draft.spec?.topology?.classRef?.name === undefined) return;
       if (!hasTopology(draft) || !isConcerned(draft, old)) return;
-      const known = await classOf(draft, signal);
-      if (!(await mayUseClass(client, draft, known, signal))) return;
       const found = await soonReady(draft, signal);
       if (found && isReady(found)) defaultVariables(draft.spec.topology, clone(found.status?.variables ?? []));
     },

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type Cluster,
+  ClusterAddons,
   ClusterClasses,
   Clusters,
   MachineDeployments,
@@ -271,6 +272,41 @@ describe('a topology', () => {
     await world.until(async () => (await world.find(Clusters, 'c1')) === undefined);
     expect(await world.list(Machines)).toEqual([]);
     expect(await world.list(FakeControlPlanes)).toEqual([]);
+  });
+
+  it('goes on as soon as the add-ons of its stack are done, not when the hook is due again', async () => {
+    let applied = false;
+    const message = 'add-ons are being applied';
+    world = await createTopologyWorld({
+      hooks: [
+        {
+          hook: 'BeforeClusterUpgrade',
+          name: 'add-ons',
+          call: async () => (applied ? { status: 'go-on' } : { status: 'wait', retryAfterSeconds: 1_000_000, message }),
+        },
+      ],
+    });
+    const { client, namespace } = world;
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await world.until(() => ready(2));
+    const clusterRef = { apiVersion: 'cluster.x-k8s.io/v1beta1', kind: 'Cluster', name: 'c1', namespace };
+    await client.create(
+      ClusterAddons,
+      {
+        apiVersion: 'clusterstack.x-k8s.io/v1alpha1',
+        kind: 'ClusterAddon',
+        metadata: { name: 'cluster-addon-c1', namespace },
+        spec: { clusterRef, hook: 'BeforeClusterUpgrade' },
+      },
+      by,
+    );
+    await patch({ topology: { version: 'v1.34.0' } });
+    await world.until(async () => (await reconciled())?.message?.includes(message) === true);
+    applied = true;
+    const done = { spec: { hook: '', clusterStack: 'openstack-next-1-34-v1' } };
+    await client.patch(ClusterAddons, { namespace, name: 'cluster-addon-c1' }, 'merge', done, by);
+    await world.until(async () => (await reconciled())?.status === 'True' && (await ready(2)));
   });
 
   it('waits for missing objects and reports them', async () => {

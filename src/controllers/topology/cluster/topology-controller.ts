@@ -1,5 +1,7 @@
 import {
   type Cluster,
+  type ClusterAddon,
+  ClusterAddons,
   ClusterClasses,
   Clusters,
   type ContractReference,
@@ -160,6 +162,8 @@ export function topologyController(dependencies: TopologyDependencies): Controll
       watchObjects(Clusters, { predicates: [...watchFilter(dependencies.watchFilter), concernsTopology] }),
       watchMapped(ClusterClasses, (clusterClass) => clustersOf(cache, clusterClass).map(objectKey)),
       watchMapped(MachineDeployments, clusterKey, { predicates: [changedBesidesStatus] }),
+      // an upgrade waits for the add-ons of its stack
+      watchMapped(ClusterAddons, clusterOfAddon, { predicates: [servedHook] }),
       watchMapped(MachineHealthChecks, clusterKey, { predicates: [changedBesidesStatus] }),
       watchMapped(MachineSets, clusterKey, { predicates: [changedBesidesStatus], patient: true }),
       watchMapped(Machines, clusterKey, { predicates: [versionChanged], patient: true }),
@@ -185,6 +189,14 @@ const versionChanged: Predicate<Machine> = (event) =>
   event.type !== 'update' ||
   event.object.spec.version !== event.old.spec.version ||
   isUpdatingInPlace(event.object) !== isUpdatingInPlace(event.old);
+
+function clusterOfAddon({ metadata, spec }: ClusterAddon): ObjectKey[] {
+  return [{ namespace: metadata.namespace ?? '', name: spec.clusterRef.name ?? '' }];
+}
+
+/** Reacts to add-ons whose hook is done. */
+const servedHook: Predicate<ClusterAddon> = (event) =>
+  event.type === 'update' && !event.object.spec.hook && (event.old.spec.hook ?? '') !== '';
 
 /** Reports an error on the Cluster. Errors that only an object change can fix are not retried. */
 async function explained(pass: Pass, error: unknown): Promise<Result> {
