@@ -8,6 +8,7 @@ import {
 } from '../client/index.ts';
 import { ApiStatusError, CapstanError, isJsonObject, parseJson } from '../machinery/index.ts';
 import type { CommandContext } from './context.ts';
+import { located } from './no-such-cluster.ts';
 import { ownContext, type TargetOptions, targetApi } from './target-api.ts';
 import { version } from './version.ts';
 
@@ -64,7 +65,7 @@ export async function withConnection<T>(
       where: `${config.server} (${config.context === '' ? "the Pod's service account" : `context ${config.context}`})`,
     });
   } catch (error) {
-    throw explained(error, config);
+    throw explained(await located(error, client, context.signal), config);
   } finally {
     await client.close();
   }

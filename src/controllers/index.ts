@@ -45,6 +45,7 @@ export {
   latticeCellKey,
   latticeFinalizer,
   latticeManifestsPath,
+  latticeParentConfigKey,
   managementAnnotation,
   type PreviewOptions,
   parentAnnotation,

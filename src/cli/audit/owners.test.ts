@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LatticeClusters, Namespaces, OpenStackClusters, Secrets } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { accessName, accessNamespace, managementAnnotation } from '../../controllers/index.ts';
+import {
+  accessName,
+  accessNamespace,
+  latticeParentConfigKey,
+  managementAnnotation,
+  parentAnnotation,
+} from '../../controllers/index.ts';
 import { type MemoryApi, startMemoryApi } from '../testing/memory-api.ts';
 import { type OpenApi, ownersOf } from './owners.ts';
 
@@ -86,6 +92,18 @@ describe('the owners a management API knows', () => {
     expect((await ownersOf(parent.connection.client, { open, signal })).unasked).toEqual([
       expect.stringMatching(/LatticeCluster selfish, .*lattice-system\/selfish-kubeconfig/),
     ]);
+  });
+
+  it('are not all known in a cluster that has a parent', async () => {
+    const { client } = child.connection;
+    await manages(client, 'selfish', 'way to itself');
+    const own = {
+      metadata: { annotations: { [managementAnnotation]: null, [parentAnnotation]: 'uid of the parent' } },
+    };
+    await client.patch(LatticeClusters, { name: 'selfish' }, 'merge', own, by);
+    expect(await ownersOf(client, { signal })).not.toHaveProperty('childOfParent');
+    await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: latticeParentConfigKey, data: {} }, by);
+    expect(await ownersOf(client, { signal })).toMatchObject({ childOfParent: 'selfish' });
   });
 
   it('are asked for once where two clusters name each other', async () => {

@@ -12,8 +12,10 @@ import { type Client, httpClient } from '../../client/index.ts';
 import {
   accessName,
   accessNamespace,
+  latticeParentConfigKey,
   managementAnnotation,
   type OwnersOnRecord,
+  parentAnnotation,
   workloadConnection,
 } from '../../controllers/index.ts';
 import { errorMessage, ignoreNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
@@ -29,6 +31,8 @@ export interface KnownOwners extends OwnersOnRecord {
   readonly users: readonly CloudUser[];
   /** clusters that may own resources but did not answer, with the reason */
   readonly unasked: readonly string[];
+  /** the cluster that runs the API that was asked first, if it has a parent, whose objects cannot be read from here */
+  readonly childOfParent?: string;
 }
 
 export interface OwnersOptions {
@@ -49,7 +53,19 @@ export async function ownersOf(
   client: Client,
   { signal, open = openByKubeconfig }: OwnersOptions,
 ): Promise<KnownOwners> {
-  return await collectOwners(client, { signal, open }, new Set());
+  const known = await collectOwners(client, { signal, open }, new Set());
+  const childOfParent = await ownLattice(client, signal);
+  return { ...known, ...(childOfParent !== undefined && { childOfParent }) };
+}
+
+/** Returns the name of the cluster that runs this API, if it is connected to a parent. */
+async function ownLattice(client: Client, signal: AbortSignal): Promise<string | undefined> {
+  const own = (await listIfServed(client, LatticeClusters, signal)).find(
+    ({ metadata }) => metadata.annotations?.[parentAnnotation] !== undefined,
+  );
+  if (own === undefined) return undefined;
+  const parent = await client.get(Secrets, latticeParentConfigKey, { signal }).catch(ignoreNotFound);
+  return parent && own.metadata.name;
 }
 
 async function collectOwners(

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,6 +6,7 @@ import { Deployments, Namespaces } from '../../api/index.ts';
 import { startTestServer, type TestServer } from '../../apiserver/testing/index.ts';
 import { type RecordingContext, recordingContext } from '../testing/memory-api.ts';
 import { type AdoptOptions, adopt } from './adopt.ts';
+import { install } from './install.ts';
 
 const by = { fieldManager: 'test', force: true };
 
@@ -15,7 +16,7 @@ describe('capstan adopt', () => {
   let kubeconfig: string;
 
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ version: { gitVersion: 'v1.34.4' } });
     directory = await mkdtemp(join(tmpdir(), 'capstan-adopt-'));
     kubeconfig = join(directory, 'kubeconfig');
     const { host, port, ca, cert = '', key = '' } = server.endpoint;
@@ -54,6 +55,30 @@ describe('capstan adopt', () => {
     expect(context.out()).toContain('nothing of upstream was found here');
     await expect(run({ yes: true })).rejects.toThrow('nothing was changed');
     await expect(run({ release: true })).rejects.toThrow('was taken over from upstream');
+  });
+
+  it('leaves the API of `capstan up` alone, whose placeholders look like upstream managers', async () => {
+    const embedded = await startTestServer();
+    try {
+      const { host, port } = embedded.endpoint;
+      const other = join(directory, 'embedded');
+      const text = await readFile(kubeconfig, 'utf8');
+      await writeFile(
+        other,
+        text.replace(`https://${server.endpoint.host}:${server.endpoint.port}`, `https://${host}:${port}`),
+      );
+      for (const dryRun of [true, false])
+        await expect(run({ kubeconfig: other, dryRun, yes: true })).rejects.toMatchObject({
+          code: 'CAP_INSTALLED_ALREADY',
+          hint: expect.stringContaining('nothing was changed; name another Kubernetes'),
+        });
+      await expect(install({ kubeconfig: other, replicas: '1' }, recordingContext())).rejects.toThrow(
+        /is the management API of `capstan up`/,
+      );
+      expect((await embedded.local.list(Deployments)).items).toEqual([]);
+    } finally {
+      await embedded.stop();
+    }
   });
 
   it('prints the plan for programs, and changes nothing when the user declines', async () => {

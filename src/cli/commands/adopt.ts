@@ -7,6 +7,7 @@ import { type Survey, takeSurvey } from '../adopt/survey.ts';
 import { type Connection, type ConnectionOptions, withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { installation } from '../install/installation.ts';
+import { refuseEmbedded } from '../install/second-installation.ts';
 import { parseReplicas } from './install.ts';
 
 export interface AdoptOptions extends Omit<ConnectionOptions, 'namespace'> {
@@ -58,6 +59,7 @@ async function takeOver(
   context: CommandContext,
 ): Promise<number> {
   const { client, signal, clock } = engine;
+  await refuseEmbedded(connection, signal);
   let record = await readAdoption(client, signal);
   if (record?.phase === 'releasing') {
     throw new CapstanError('CAP_ADOPTION', 'a take-over is being reverted', {

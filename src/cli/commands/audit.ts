@@ -40,7 +40,7 @@ interface Report {
   readonly findings: ReturnType<typeof auditFindings>;
 }
 
-type AllOwners = OwnersOnRecord & Pick<KnownOwners, 'users' | 'unasked'>;
+type AllOwners = OwnersOnRecord & Pick<KnownOwners, 'users' | 'unasked' | 'childOfParent'>;
 
 /** Compares the resources in clouds with their owners. The exit code is 1 if a resource has no owner or is missing. */
 export async function audit(options: AuditOptions, context: CommandContext): Promise<number> {
@@ -68,6 +68,8 @@ export async function audit(options: AuditOptions, context: CommandContext): Pro
       print(reports, problems, options, context);
       const orphans = sum(reports, 'orphans');
       const missing = sum(reports, 'missing');
+      if (orphans > 0 && known.childOfParent !== undefined)
+        context.stderr(`capstan: warning: ${ofParent(known.childOfParent)}\n`);
       if (!options.delete || orphans === 0) return orphans + missing + problems.length === 0 ? 0 : 1;
       refuseGuesses(known);
       await confirm(orphans, options, context);
@@ -103,12 +105,21 @@ function sum(reports: readonly Report[], what: 'orphans' | 'missing'): number {
 }
 
 /** Refuses to delete resources that a management API without an answer may own. */
-function refuseGuesses({ unasked }: AllOwners): void {
+function refuseGuesses({ unasked, childOfParent }: AllOwners): void {
+  if (childOfParent !== undefined) {
+    throw new CapstanError('CAP_OWNERS_UNKNOWN', `nothing was deleted: ${ofParent(childOfParent)}`, {
+      hint: 'name the parent with --also-owners-of KUBECONFIG, or run the audit there',
+    });
+  }
   if (unasked.length === 0) return;
   throw new CapstanError('CAP_OWNERS_UNKNOWN', `nothing was deleted: it may belong to ${unasked.join('; ')}`, {
     hint: 'run it where that cluster can be reached; give up one that is permanently gone with `kubectl delete lc NAME` and the annotation lattice.dev/lost',
   });
 }
+
+/** A cluster with a parent shares its projects with the parent and with the parent's other clusters. */
+const ofParent = (name: string): string =>
+  `LatticeCluster ${name} has a parent; what belongs to the parent and to its other clusters looks as if nobody owned it`;
 
 /** Pools record their addresses elsewhere. */
 function hasRecords(user: CloudUser): user is OpenStackCluster | OpenStackServer {
@@ -133,6 +144,7 @@ async function allOwners(options: AuditOptions, client: Client, context: Command
     objects: all.flatMap(({ objects }) => objects),
     clusters: all.flatMap(({ clusters }) => clusters),
     unasked: [...new Set(all.flatMap(({ unasked }) => unasked))],
+    ...(others.length === 0 && own.childOfParent !== undefined && { childOfParent: own.childOfParent }),
   };
 }
 

@@ -38,8 +38,8 @@ async function ofCluster(
   [what, name]: readonly [string, string | undefined],
 ): Promise<Finding[]> {
   if (what !== 'cluster' || name === undefined) {
-    const said = name === undefined ? what : `${what} ${name}`;
-    throw new CapstanError('CAP_USAGE', `doctor ${said}: name the cluster`, {
+    const said = what === 'cluster' ? 'name the cluster' : `cannot check "${what}"`;
+    throw new CapstanError('CAP_USAGE', `doctor: ${said}`, {
       hint: 'use capstan doctor cluster NAME, or capstan doctor --cloud NAME for a cloud',
     });
   }

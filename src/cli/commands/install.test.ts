@@ -21,7 +21,7 @@ describe('capstan install', () => {
   let kubeconfig: string;
 
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ version: { gitVersion: 'v1.34.4' } });
     directory = await mkdtemp(join(tmpdir(), 'capstan-install-'));
     kubeconfig = join(directory, 'kubeconfig');
     const { host, port, ca, cert = '', key = '' } = server.endpoint;

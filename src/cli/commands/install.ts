@@ -4,7 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { applyInstallation } from '../install/apply-installation.ts';
 import { installation } from '../install/installation.ts';
 import { migrateInstalled } from '../install/migrate-installed.ts';
-import { refuseSecondInstallation } from '../install/second-installation.ts';
+import { refuseEmbedded, refuseSecondInstallation } from '../install/second-installation.ts';
 
 export interface InstallOptions extends Omit<ConnectionOptions, 'namespace'> {
   image?: string;
@@ -32,9 +32,11 @@ export async function install(options: InstallOptions, context: CommandContext):
     return 0;
   }
   if (output !== undefined) throw new CapstanError('CAP_USAGE', '--output is for --dry-run');
-  return await withConnection(options, context, async ({ client, mapper, where }) => {
-    context.stderr(`installing into ${where}\n`);
+  return await withConnection(options, context, async (connection) => {
+    const { client, mapper, where } = connection;
     const { clock, signal } = context;
+    await refuseEmbedded(connection, signal);
+    context.stderr(`installing into ${where}\n`);
     await refuseSecondInstallation(client, signal);
     await applyInstallation(client, mapper, wanted, {
       clock,

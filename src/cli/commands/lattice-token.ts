@@ -9,7 +9,9 @@ export async function latticeToken(options: ConnectionOptions, context: CommandC
   const { clock, signal, stdout } = context;
   return await withConnection(options, context, async ({ client }) => {
     if (!(await client.get(LatticeClusters, { name }, { signal }).catch(ignoreNotFound))) {
-      throw new CapstanError('CAP_LATTICE', `there is no LatticeCluster ${name}`);
+      throw new CapstanError('CAP_LATTICE', `there is no LatticeCluster ${name}`, {
+        hint: '`kubectl get latticeclusters` lists the existing ones; run the command at the parent of the cluster',
+      });
     }
     const place = await client.get(ConfigMaps, latticeCellKey, { signal }).catch(ignoreNotFound);
     const { host = '', bootstrapPort = '' } = place?.data ?? {};

@@ -19,7 +19,8 @@ import { CapstanError, ignoreNotFound, isAlreadyExists } from '../../machinery/i
 import { withConnection } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { parseTimeout } from '../deadline.ts';
-import { follow, isUnderWay, withBootstrap } from '../lattice/bootstrap.ts';
+import { follow, isUnderWay, noteAddress, underWayAt, withBootstrap } from '../lattice/bootstrap.ts';
+import { type TargetOptions, targetApi } from '../target-api.ts';
 
 export interface LatticeUninstallOptions {
   kubeconfig?: string;
@@ -58,15 +59,18 @@ export async function latticeUninstall(
 }
 
 async function withChild<T>(
-  { kubeconfig, context: chosen }: LatticeUninstallOptions,
+  options: LatticeUninstallOptions,
   context: CommandContext,
   work: (child: Client) => Promise<T>,
 ): Promise<T> {
+  return await withConnection(whereIs(options), context, ({ client }) => work(client));
+}
+
+function whereIs({ kubeconfig, context: chosen }: LatticeUninstallOptions): TargetOptions {
   if (kubeconfig === undefined) {
     throw new CapstanError('CAP_USAGE', 'name a cluster', { hint: 'name its kubeconfig with -k FILE' });
   }
-  const where = { kubeconfig, ...(chosen !== undefined && { context: chosen }) };
-  return await withConnection(where, context, ({ client }) => work(client));
+  return { kubeconfig, ...(chosen !== undefined && { context: chosen }) };
 }
 
 async function nameInside(
@@ -74,10 +78,20 @@ async function nameInside(
   context: CommandContext,
   name: string | undefined,
 ): Promise<string> {
-  return await withChild(options, context, async (child) => {
-    const { metadata } = await findInside(child, name, context.signal);
+  const { server } = await targetApi(whereIs(options), context.env);
+  try {
+    const { metadata } = await withChild(options, context, (child) => findInside(child, name, context.signal));
+    await noteAddress(metadata.name ?? '', server, context.env);
     return metadata.name ?? '';
-  });
+  } catch (error) {
+    // A cluster that an interrupted uninstall has deleted already does not answer.
+    const begun =
+      error instanceof CapstanError && error.code === 'CAP_API_UNREACHABLE'
+        ? await underWayAt(server, context.env)
+        : undefined;
+    if (begun === undefined) throw error;
+    return begun;
+  }
 }
 
 /** Finds the LatticeCluster that represents the cluster itself. Parents of other clusters are refused. */

@@ -43,6 +43,9 @@ export async function plan(options: PlanOptions, context: CommandContext): Promi
     recursive: options.recursive ?? false,
     readInput: context.readInput,
   });
+  if (documents.length === 0 && unreadable.length === 0) {
+    throw new CapstanError('CAP_USAGE', '-f: the files contain nothing to plan');
+  }
   const problems: PlanProblem[] = unreadable.map(({ origin, message }) => ({
     object: origin,
     message,

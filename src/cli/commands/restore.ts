@@ -1,5 +1,6 @@
+import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CapstanError } from '../../machinery/index.ts';
+import { CapstanError, errorMessage } from '../../machinery/index.ts';
 import { isArchive, restoreBackup } from '../../store/index.ts';
 import type { CommandContext } from '../context.ts';
 import { defaultDataDirectory, defaultEncryptionKeyFile, storeDirectory } from '../management-api.ts';
@@ -16,6 +17,9 @@ export async function restore(options: RestoreCommandOptions, context: CommandCo
   const { env, stdout, stderr } = context;
   const dataDirectory = resolve(options.dataDir ?? defaultDataDirectory(env));
   const archive = resolve(file);
+  await access(archive).catch((error: unknown) => {
+    throw new CapstanError('CAP_USAGE', `${archive} cannot be read: ${errorMessage(error)}`);
+  });
   if (!(await isArchive(archive))) {
     const directory = storeDirectory(dataDirectory);
     const { records, revision } = await restoreBackup({

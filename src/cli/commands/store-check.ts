@@ -1,4 +1,6 @@
+import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { CapstanError } from '../../machinery/index.ts';
 import { checkStore } from '../../store/index.ts';
 import type { CommandContext } from '../context.ts';
 import { defaultDataDirectory, storeDirectory } from '../management-api.ts';
@@ -8,6 +10,16 @@ export async function storeCheck(
   { env, stdout }: CommandContext,
 ): Promise<number> {
   const directory = storeDirectory(resolve(options.dataDir ?? defaultDataDirectory(env)));
+  // Opening a store would create it.
+  const exists = await access(directory).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) {
+    throw new CapstanError('CAP_USAGE', `there is no store in ${directory}`, {
+      hint: 'name the data directory of `capstan up` with --data-dir',
+    });
+  }
   const report = await checkStore(directory, { repair: options.repair ?? false });
   stdout(`${report.records} records are whole, newest revision ${report.revision}\n`);
   for (const key of report.damaged) stdout(`damaged: ${key}\n`);

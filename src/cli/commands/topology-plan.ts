@@ -7,6 +7,7 @@ import {
 } from '../../controllers/index.ts';
 import {
   asJson,
+  CapstanError,
   errorMessage,
   formatJson,
   formatYaml,
@@ -39,6 +40,9 @@ export async function topologyPlan(options: TopologyPlanOptions, context: Comman
     recursive: options.recursive ?? false,
     readInput: context.readInput,
   });
+  if (documents.length === 0 && unreadable.length === 0) {
+    throw new CapstanError('CAP_USAGE', '-f: the files contain nothing to plan');
+  }
   const problems: Problem[] = unreadable.map(({ origin, message }) => ({ of: origin, message }));
   return await withConnection(options, context, async (connection) => {
     const { signal, clock } = context;

@@ -61,3 +61,7 @@ export function referenceOf(object: AnyObject): ObjectReference {
 export function referenceKey({ group, kind, name }: ObjectReference): string {
   return `${group}/${kind}/${name}`;
 }
+
+/** Returns the arguments of kubectl that name an object, with its namespace, so that a suggested command works as printed. */
+export const argumentOf = ({ metadata: { name = '', namespace } }: Pick<AnyObject, 'metadata'>): string =>
+  namespace === undefined ? name : `${name} -n ${namespace}`;

@@ -1,6 +1,7 @@
 import { type Deployment, Deployments } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { CapstanError } from '../../machinery/index.ts';
+import type { Connection } from '../connection.ts';
 import { controllersKey } from './workload.ts';
 
 const labelSelector = 'app.kubernetes.io/part-of=capstan,app.kubernetes.io/name=capstan';
@@ -27,6 +28,18 @@ export async function refuseSecondInstallation(client: Client, signal: AbortSign
       );
     }
   }
+}
+
+/**
+ * Refuses an API of `capstan up`, which runs the controllers itself: it cannot reach webhooks in Pods, so after an
+ * installation nobody could write an object.
+ */
+export async function refuseEmbedded({ serverVersion, where }: Connection, signal: AbortSignal): Promise<void> {
+  if (!(await serverVersion(signal)).endsWith('+capstan')) return;
+  throw refusal(
+    `${where} is the management API of \`capstan up\`, which runs the controllers itself`,
+    'name another Kubernetes with --kubeconfig or --context',
+  );
 }
 
 function helmReleaseOf({ metadata: { labels, annotations } }: Deployment): string | undefined {

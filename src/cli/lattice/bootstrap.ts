@@ -1,4 +1,4 @@
-import { access, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LatticeCluster, LatticeClusters } from '../../api/index.ts';
 import { loopbackUser } from '../../apiserver/index.ts';
@@ -15,6 +15,7 @@ export interface BootstrapOptions {
 }
 
 const pollMs = 500;
+const addressFile = 'address';
 
 const directoryOf = (name: string, env: CommandContext['env']): string =>
   join(defaultDataDirectory(env), 'lattice', name);
@@ -31,9 +32,26 @@ export async function isUnderWay(name: string, env: CommandContext['env']): Prom
   );
 }
 
+/** Records the address of a cluster that is about to be uninstalled, because later its API is gone. */
+export async function noteAddress(name: string, server: string, env: CommandContext['env']): Promise<void> {
+  if (!isName(name)) return;
+  await mkdir(directoryOf(name, env), { recursive: true, mode: 0o700 });
+  await writeFile(join(directoryOf(name, env), addressFile), server);
+}
+
+/** Returns the cluster at this address whose uninstall was started on this host and has not finished. */
+export async function underWayAt(server: string, env: CommandContext['env']): Promise<string | undefined> {
+  for (const name of await readdir(directoryOf('', env)).catch(() => [])) {
+    const address = await readFile(join(directoryOf(name, env), addressFile), 'utf8').catch(() => undefined);
+    if (address === server && (await isUnderWay(name, env))) return name;
+  }
+  return undefined;
+}
+
 /**
  * Runs the management API and its controllers for the duration of the work. Their data is in a directory that is
- * deleted at the end; until then, the same command continues where it stopped.
+ * deleted at the end; until then, the same command continues where it stopped. The exit code is 1 if it was stopped
+ * before the end, so that scripts do not go on.
  */
 export async function withBootstrap(
   { name, timeoutMs }: BootstrapOptions,
@@ -59,7 +77,7 @@ export async function withBootstrap(
     context,
   );
   const running = await unlessStopped(starting, context);
-  if (!running) return 0;
+  if (!running) return 1;
   const deadline = withDeadline(context.clock, timeoutMs, context.signal);
   try {
     const client = running.api.server.localClient(loopbackUser);
@@ -71,7 +89,7 @@ export async function withBootstrap(
       throw new CapstanError('CAP_LATTICE', `LatticeCluster ${name}: not finished in time`, { hint });
     if (context.signal.aborted) {
       context.stderr(`${hint}\n`);
-      return 0;
+      return 1;
     }
     throw error;
   } finally {

@@ -2,6 +2,7 @@ import type { ClusterObjects } from '../describe/cluster-objects.ts';
 import { type ConditionView, conditionsOf, isBad } from '../describe/conditions.ts';
 import {
   type AnyObject,
+  argumentOf,
   at,
   type ObjectReference,
   referenceAt,
@@ -168,10 +169,6 @@ const lines = (text: string): string[] =>
     .filter((line) => line !== '');
 
 const nameOf = ({ kind, metadata }: AnyObject): string => `${kind}/${metadata.name ?? ''}`;
-
-/** Returns the arguments of kubectl that name an object, with its namespace, so that a suggested command works as printed. */
-const argumentOf = ({ metadata: { name = '', namespace } }: AnyObject): string =>
-  namespace === undefined ? name : `${name} -n ${namespace}`;
 
 /** Returns the bad conditions of an object, specific ones before summaries. */
 function ofObject(object: AnyObject | undefined): Candidate[] {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -365,22 +365,41 @@ describe('writing a kubeconfig', () => {
       expect((await loadKubeconfig({ path, env: {}, context: name })).server).toBe(`https://${name}.example`);
   });
 
-  it('waits for the lock of kubectl, and names the lock file when it is never released', async () => {
-    const path = await file('config', config());
-    await file('config.lock', '');
-    const clock = new ManualClock();
-    const writing = failure(writeKubeconfigEntry({ ...entry(path, 'b'), clock }));
-    let ended = false;
-    void writing.then(() => {
-      ended = true;
-    });
-    while (!ended) {
+  /** Writes an entry on simulated time; `between` runs after every step of it. */
+  async function writeOver(clock: ManualClock, path: string, between: () => Promise<void>): Promise<unknown> {
+    let outcome: { readonly value: unknown } | undefined;
+    writeKubeconfigEntry({ ...entry(path, 'b'), clock }).then(
+      (value) => {
+        outcome = { value };
+      },
+      (value: unknown) => {
+        outcome = { value };
+      },
+    );
+    while (outcome === undefined) {
+      await between();
       await clock.advance(50);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    const error = await writing;
-    expect(error.code).toBe('CAP_KUBECONFIG_LOCKED');
-    expect(error.hint).toContain('config.lock');
+    return outcome.value;
+  }
+
+  it('waits for the lock of kubectl, and names the lock file when others hold it all the time', async () => {
+    const path = await file('config', config());
+    await file('config.lock', '');
+    const error = await writeOver(new ManualClock(), path, async () => {
+      // another holder every time
+      await rename(await file('next', ''), `${path}.lock`);
+    });
+    expect(error).toMatchObject({ code: 'CAP_KUBECONFIG_LOCKED', hint: expect.stringContaining('config.lock') });
+  });
+
+  it('takes over the lock that a killed program left behind', async () => {
+    const path = await file('config', config());
+    await file('config.lock', '');
+    expect(await writeOver(new ManualClock(), path, async () => {})).toMatchObject({ currentContextChanged: false });
+    expect(await readFile(path, 'utf8')).toContain('b.example');
+    expect(await readdir(dir)).toEqual(['config']);
   });
 
   it('leaves a file unchanged that it cannot read', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Document, isMap, isSeq, parseDocument, YAMLMap, YAMLSeq } from 'yaml';
 import { type Clock, errorMessage, sleep, systemClock } from '../../machinery/index.ts';
@@ -160,10 +160,14 @@ async function replaceFile(path: string, text: string): Promise<void> {
 const lockRetryMs = 50;
 const lockPatienceMs = 5_000;
 
-/** Uses the same exclusive lock file as kubectl, `<file>.lock`. */
+/**
+ * Uses the same exclusive lock file as kubectl, `<file>.lock`. Programs hold it for milliseconds, so a lock that stays the
+ * same all the time was left behind by a killed one.
+ */
 async function withLock<R>(path: string, clock: Clock, work: () => Promise<R>): Promise<R> {
   const lock = `${path}.lock`;
   const deadline = clock.now() + lockPatienceMs;
+  const first = await identityOf(lock);
   for (;;) {
     try {
       await writeFile(lock, '', { flag: 'wx', mode: 0o600 });
@@ -178,6 +182,10 @@ async function withLock<R>(path: string, clock: Clock, work: () => Promise<R>): 
         );
       }
       if (clock.now() >= deadline) {
+        if (first !== undefined && (await identityOf(lock)) === first) {
+          await rm(lock, { force: true });
+          continue;
+        }
         throw kubeconfigError(
           'CAP_KUBECONFIG_LOCKED',
           `kubeconfig ${path} is being written by another program`,
@@ -192,5 +200,15 @@ async function withLock<R>(path: string, clock: Clock, work: () => Promise<R>): 
     return await work();
   } finally {
     await rm(lock, { force: true });
+  }
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  try {
+    const { ino, mtimeNs } = await stat(path, { bigint: true });
+    return `${ino} ${mtimeNs}`;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -72,6 +72,16 @@ describe('the everyday verbs', () => {
     ['no file at all', ['apply'], 2, '-f: name at least one file'],
     ['a cluster and a file', ['delete', 'cluster', 'a', '-f', 'b.yaml'], 2, 'name a cluster or files, not both'],
     ['a deletion of nothing', ['delete'], 2, 'nothing is named to delete'],
+    [
+      'a cluster of another namespace',
+      ['describe', 'cluster', 'blue'],
+      1,
+      'there is one in team-a: choose it with --namespace',
+    ],
+    ['a kind the doctor does not know', ['doctor', 'machine', 'blue'], 2, 'doctor: cannot check "machine"'],
+    ['a LatticeCluster that is not there', ['lattice', 'token', 'none'], 1, 'lists the existing ones'],
+    ['an installation into itself', ['install'], 1, 'nothing was changed; name another Kubernetes'],
+    ['an adoption of itself', ['adopt', '--yes'], 1, 'nothing was changed; name another Kubernetes'],
     ['an unknown flag', ['get', 'clusters', '--nonsense'], 2, "unknown option '--nonsense'"],
   ])('explain %s', async (_what, args, code, message) => {
     const outcome = await capstan(on(...args));

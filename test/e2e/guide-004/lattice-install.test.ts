@@ -82,18 +82,30 @@ describe.skipIf(missing !== undefined)(
     it('uninstalls the cluster and leaves nothing in the cloud', async () => {
       const refused = await capstan(['lattice', 'uninstall', '-k', kubeconfig(), 'other', '--yes'], { env });
       expect(refused.stderr).toContain('no LatticeCluster other that stands for itself');
-      const outcome = await capstan(['lattice', 'uninstall', '-k', kubeconfig(), '--yes', '--timeout', '4m'], { env });
+      const uninstall = ['lattice', 'uninstall', '-k', kubeconfig(), '--yes', '--timeout', '4m'];
+      const first = startProcess(process.execPath, [...capstanProgram(), ...uninstall], capstanEnvironment(env));
+      const when = { service: 'network', method: 'DELETE', path: '/v2.0/routers*' };
+      await cloud.operate('PUT', '/faults/router', { when, effect: { kind: 'status', status: 503, message: 'away' } });
+      await eventually(async () => expect((await cloud.inventory()).servers).toHaveLength(0), patienceMs);
+      await first.stop('SIGKILL');
+      await cloud.operate('DELETE', '/faults/router');
+      // The same command continues, although the cluster in the kubeconfig does not answer any more.
+      const outcome = await capstan(uninstall, { env });
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(await cloud.inventory()).toEqual(before);
       expect(await started()).toEqual([]);
     });
 
-    it('removes an unfinished installation without its kubeconfig', async () => {
+    it('removes an installation that was stopped, without its kubeconfig', async () => {
       const first = startProcess(process.execPath, [...capstanProgram(), ...install()], capstanEnvironment(env));
       await eventually(async () => {
         expect((await cloud.inventory()).networks).not.toEqual(before.networks);
       }, patienceMs);
-      await first.stop('SIGKILL');
+      // Scripts must not take an installation that was stopped for a finished one.
+      expect(await first.stop('SIGINT')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('run the same command again'),
+      });
       const outcome = await capstan(['lattice', 'uninstall', 'my-cluster', '--yes', '--timeout', '4m'], { env });
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(await cloud.inventory()).toEqual(before);

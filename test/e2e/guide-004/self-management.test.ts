@@ -89,6 +89,17 @@ describe.skipIf(missing !== undefined).each(cases)(
       const outcome = await capstan(['audit', ...args], { env });
       expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
       expect(JSON.parse(outcome.stdout)).toMatchObject({ clouds: [{ orphans: [], missing: [] }] });
+      // In the cluster itself, the audit cannot see what its parent and the other clusters there own.
+      const { network } = bench.cloud.openstack;
+      const sibling = await network.networks.create({ name: 'of a sibling', description: '[owner a-sibling]' });
+      const insideArgs = ['--kubeconfig', childFile(), '--cloud', 'openstack'];
+      const refused = await capstan(['audit', ...insideArgs, '--delete', '--yes'], { env });
+      expect(refused, refused.stdout).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/nothing was deleted: LatticeCluster .* has a parent.*\n.*--also-owners-of/),
+      });
+      expect(await network.networks.get(sibling.id)).toBeDefined();
+      await network.networks.delete(sibling.id);
       const costs = await capstan(['cost', '-A', '--kubeconfig', bench.capstan.kubeconfig]);
       expect(costs.stderr).toContain(`not counted: LatticeCluster ${name}:`);
     });

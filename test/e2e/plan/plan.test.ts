@@ -328,6 +328,8 @@ describe('capstan plan', () => {
   it('reports when nothing can be planned', async () => {
     expect(await capstan(['plan', '-f', '/nonexistent.yaml'], { env })).toMatchObject({ code: 2, stdout: '' });
     expect(await capstan(['plan'], { env })).toMatchObject({ code: 2 });
+    const empty = await capstan(['plan', '-f', '-'], { input: '# nothing\n', env });
+    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('the files contain nothing to plan') });
     const outcome = await capstan(['plan', '-f', '-', '--cloud', 'nobody'], { input: manifest, env });
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(await readFile(cloud.cloudsYaml, 'utf8')).not.toBe('');

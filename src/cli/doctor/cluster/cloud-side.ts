@@ -1,6 +1,6 @@
 import type { OpenStackServer } from '../../../api/index.ts';
 import { collect, type Flavor, type OpenStack, orUndefined, quotaLeft } from '../../../openstack/index.ts';
-import { textAt } from '../../describe/fields.ts';
+import { argumentOf, textAt } from '../../describe/fields.ts';
 import { failed, fine, type Seen, warned } from '../findings.ts';
 import { validity } from './expiry.ts';
 import type { Check } from './run-checks.ts';
@@ -232,7 +232,7 @@ async function checkServers({ cloud, servers }: ClusterInCloud, signal: AbortSig
     const id = status?.instanceID;
     if (id === undefined) {
       if (metadata.deletionTimestamp === undefined)
-        seen.push(warned(`${name} has no server yet`, `capstan why machine ${name}`));
+        seen.push(warned(`${name} has no server yet`, `capstan why machine ${argumentOf({ metadata })}`));
       continue;
     }
     const server = await orUndefined(cloud.compute.servers.get(id, { signal }));
@@ -247,7 +247,7 @@ async function checkServers({ cloud, servers }: ClusterInCloud, signal: AbortSig
       seen.push(
         failed(
           `server ${name} is in ERROR: ${server.fault?.message ?? 'Nova gives no reason'}`,
-          `when the cause is gone, replace it with kubectl delete machine ${name}`,
+          `when the cause is gone, replace it with kubectl delete machine ${argumentOf({ metadata })}`,
         ),
       );
     } else if (server.status !== 'ACTIVE') {

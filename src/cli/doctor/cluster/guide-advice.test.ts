@@ -235,7 +235,7 @@ const advices: readonly Advised[] = [
     ],
     check: 'system Pods',
     detail: /Pod metrics-server, container etcd: CrashLoopBackOff/,
-    cure: /kubectl logs --previous/,
+    cure: /kubectl logs \S+ -n \S+ --previous/,
   },
   {
     advice: '003, Nodes NotReady without a network plugin',

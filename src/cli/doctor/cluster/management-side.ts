@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { PersistentVolumeClaims, type Pod, Pods, Secrets, Services } from '../../../api/index.ts';
 import { humanDuration, parseRfc3339 } from '../../../machinery/index.ts';
 import { conditionsOf, isBad } from '../../describe/conditions.ts';
-import { type AnyObject, at, textAt } from '../../describe/fields.ts';
+import { type AnyObject, argumentOf, at, textAt } from '../../describe/fields.ts';
 import { remainsOf } from '../../describe/remains.ts';
 import { causeOfCluster } from '../../why/first-cause.ts';
 import { failed, fine, type Seen, warned } from '../findings.ts';
@@ -69,7 +69,7 @@ async function checkControlPlane(subject: ManagedCluster, signal: AbortSignal): 
     seen.push(
       failed(
         `${type}: ${message === '' ? reason : message}`,
-        `kubectl describe ${plane?.kind.toLowerCase()} ${plane?.metadata.name}`,
+        plane ? `kubectl describe ${plane.kind.toLowerCase()} ${argumentOf(plane)}` : '',
       ),
     );
   }
@@ -198,7 +198,7 @@ async function checkAddOns({ found }: ManagedCluster): Promise<Seen[]> {
         seen.push(
           failed(
             `ClusterAddon ${object.metadata.name}: ${bad.message}`,
-            `kubectl describe clusteraddon ${object.metadata.name}`,
+            `kubectl describe clusteraddon ${argumentOf(object)}`,
           ),
         );
     }
@@ -212,7 +212,7 @@ async function checkAddOns({ found }: ManagedCluster): Promise<Seen[]> {
         seen.push(
           failed(
             `ClusterResourceSet ${binding.clusterResourceSetName}: ${kind} ${name} is not applied`,
-            `kubectl describe clusterresourceset ${binding.clusterResourceSetName} shows why`,
+            `kubectl describe clusterresourceset ${binding.clusterResourceSetName} -n ${object.metadata.namespace} shows why`,
           ),
         );
       }

@@ -24,7 +24,7 @@ import {
 } from '../../../machinery/index.ts';
 import { cloudFromText, connect } from '../../../openstack/index.ts';
 import { cloudEntryOf, confFlag, parseCloudConf } from '../../../simkube/index.ts';
-import { type AnyObject, textAt } from '../../describe/fields.ts';
+import { type AnyObject, argumentOf, textAt } from '../../describe/fields.ts';
 import { checkLoadBalancers } from '../../init/load-balancer-check.ts';
 import { defaultClass } from '../../init/management-checks.ts';
 import { failed, fine, type Seen, skipped, warned } from '../findings.ts';
@@ -71,9 +71,15 @@ async function checkNodes(subject: RunningCluster, signal: AbortSignal): Promise
     if (machine.metadata.deletionTimestamp !== undefined) continue;
     const node = textAt(machine, 'status', 'nodeRef', 'name');
     const name = nameOf(machine);
-    if (node === undefined) seen.push(warned(`machine ${name} has no Node`, `capstan why machine ${name}`));
+    if (node === undefined)
+      seen.push(warned(`machine ${name} has no Node`, `capstan why machine ${argumentOf(machine)}`));
     else if (!nodes.some((one) => nameOf(one) === node)) {
-      seen.push(failed(`Node ${node} of machine ${name} is gone`, `replace it with kubectl delete machine ${name}`));
+      seen.push(
+        failed(
+          `Node ${node} of machine ${name} is gone`,
+          `replace it with kubectl delete machine ${argumentOf(machine)}`,
+        ),
+      );
     }
   }
   const known = new Set(subject.machines.map((machine) => textAt(machine, 'status', 'nodeRef', 'name')));
@@ -99,7 +105,7 @@ async function checkNodes(subject: RunningCluster, signal: AbortSignal): Promise
       seen.push(
         failed(
           `Node ${name} is not Ready: ${ready?.message ?? 'it has not reported yet'}`,
-          cureOfNode(ready?.message ?? ''),
+          cureOfNode(ready?.message ?? '', name),
         ),
       );
     }
@@ -115,9 +121,11 @@ async function checkNodes(subject: RunningCluster, signal: AbortSignal): Promise
 
 const installPlugin = 'install a network plugin in the cluster, such as Cilium or flannel';
 
-function cureOfNode(message: string): string {
-  if (/cni|network plugin|NetworkPluginNotReady/i.test(message)) return installPlugin;
-  return 'kubectl describe node shows more';
+const missesPlugin = (message: string): boolean => /cni|network plugin|NetworkPluginNotReady/i.test(message);
+
+function cureOfNode(message: string, name: string): string {
+  if (missesPlugin(message)) return installPlugin;
+  return `kubectl describe node ${name} shows more`;
 }
 
 /** Version skew that Kubernetes allows between kubelets and API server. */
@@ -161,7 +169,7 @@ async function checkNetworkPlugin(subject: RunningCluster, signal: AbortSignal):
   const sets = await list(subject, DaemonSets, { signal });
   const plugin = sets.find((set) => plugins.some((name) => nameOf(set).includes(name)));
   const nodes = await list(subject, Nodes, { signal });
-  const waiting = nodes.filter((node) => cureOfNode(readyOf(node)?.message ?? '') === installPlugin);
+  const waiting = nodes.filter((node) => missesPlugin(readyOf(node)?.message ?? ''));
   if (!plugin) {
     if (waiting.length > 0) return failed(`there is none, and ${waiting.length} Nodes wait for it`, installPlugin);
     return nodes.length === 0 ? skipped('there are no Nodes yet') : fine('none that is known, and no Node misses one');

@@ -180,7 +180,7 @@ async function pauseSource(options: MoveOptions, record: MoveRecord): Promise<vo
       const what = blocking
         ? `${titleOf(blocking.object)} carries ${blockMoveAnnotation}`
         : `the controller of ${working ? titleOf(working.object) : namespace} has not seen that it is paused`;
-      throw new MoveWaitsError('CAP_MOVE', `${what} after ${patienceMs / 1000} seconds`, {
+      throw new MoveWaitsError('CAP_MOVE', `${what} ${patienceMs > 0 ? `after ${patienceMs / 1000} seconds` : 'yet'}`, {
         hint: 'run the move again to continue, or with --cancel to cancel it',
       });
     }
