@@ -118,6 +118,8 @@ export interface SystemOptions {
   readonly beside?: Beside;
   /** revision of additional state */
   readonly revision?: () => number;
+  /** called for every write of the controllers, events and leases included */
+  readonly onWrite?: (what: readonly unknown[]) => void;
   /** called whenever everything is idle at the current time */
   readonly watch?: (system: System) => Promise<void>;
 }
@@ -140,6 +142,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const counts = { requests: 0, mutations: 0, writes: 0, lives: 0 };
   const recentWrites: (readonly unknown[])[] = [];
   const onWrite = (...what: readonly unknown[]): void => {
+    options.onWrite?.(what);
+    const [, plural] = what;
+    if (plural === 'events' || plural === 'leases') return;
     counts.writes++;
     recentWrites.push(what);
     if (recentWrites.length > mostRecentWrites) recentWrites.shift();
