@@ -10,14 +10,18 @@ import { Clusters } from '../src/api/index.ts';
 import { isNotFound } from '../src/machinery/index.ts';
 import { type ClusterSpec, manifestsOf, namespace } from '../test/simulation/cluster-manifests.ts';
 import { by, createSystem } from '../test/simulation/system.ts';
+import { timingsOf } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
-import { fleetFlags } from './lib/fleet-flags.ts';
+import { fleetFlags, machinePace } from './lib/fleet-flags.ts';
 
 const { values } = parseArgs({
   options: {
     clusters: fleetFlags.clusters,
     'control-planes': fleetFlags['control-planes'],
     workers: fleetFlags.workers,
+    boot: fleetFlags.boot,
+    step: fleetFlags.step,
+    jitter: fleetFlags.jitter,
     /** list every write */
     list: { type: 'boolean', default: false },
     /** what is listed: names of kinds in the plural */
@@ -37,6 +41,7 @@ const writes: Write[] = [];
 const system = await createSystem({
   seed: 1,
   overHttp: true,
+  timings: timingsOf(machinePace(values)),
   onWrite: ([verb, plural, name, content, subresource]) =>
     writes.push({
       atMs: system.clock.now(),
@@ -72,9 +77,7 @@ await step('ready', async () => {
   }
   return async () => {
     const { items } = await system.client.list(Clusters, { namespace });
-    return items.every(
-      ({ status }) => status?.conditions?.find(({ type }) => type === 'Available')?.status === 'True',
-    );
+    return items.every(({ status }) => status?.conditions?.find(({ type }) => type === 'Available')?.status === 'True');
   };
 });
 await step('deleted', async () => {
@@ -103,8 +106,14 @@ async function step(name: string, begin: () => Promise<() => Promise<boolean>>):
   await system.pass(settleMs);
   if (values.list) list(started);
   sums();
-  figures.add({ figure: `seconds_until_${name}`, target: 'capstan' }, (reached - started) / 1000, { unit: 's', better: 'lower' });
-  figures.add({ figure: `writes_per_cluster_until_${name}`, target: 'capstan' }, until / count, { unit: '', better: 'lower' });
+  figures.add({ figure: `seconds_until_${name}`, target: 'capstan' }, (reached - started) / 1000, {
+    unit: 's',
+    better: 'lower',
+  });
+  figures.add({ figure: `writes_per_cluster_until_${name}`, target: 'capstan' }, until / count, {
+    unit: '',
+    better: 'lower',
+  });
   figures.add({ figure: `writes_per_cluster_until_quiet_after_${name}`, target: 'capstan' }, writes.length / count, {
     unit: '',
     better: 'lower',
@@ -126,6 +135,6 @@ function list(started: number): void {
   for (const { atMs, verb, plural, name, content } of writes) {
     if (values.only.length > 0 && !values.only.includes(plural)) continue;
     const at = ((atMs - started) / 1000).toFixed(2).padStart(8);
-    console.error(`${at}  ${verb} ${plural} ${name} ${JSON.stringify(content)?.slice(0, 2_000) ?? ''}`);
+    console.error(`${at}  ${verb} ${plural} ${name} ${content === undefined ? '' : JSON.stringify(content)}`);
   }
 }

@@ -28,7 +28,7 @@ const secretsWorthReading: ResourceScope = {
 };
 
 /** Where every write is a request, status that nobody waits for is written less often. */
-export const remoteApiPace = { idleRestMs: 1_000, textDelayMs: 3_000 } as const;
+export const remoteApiPace = { idleRestMs: 1_000, statusDelayMs: 3_000, gatherEventsMs: 2_000 } as const;
 /** Maximum factor by which repeatedly lost leases are extended. Failover takes longer with it, too. */
 const longestLease = 8;
 /** A lease held for this long is not extended further. */
