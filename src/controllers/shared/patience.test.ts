@@ -16,7 +16,11 @@ const condition = (type: string, from: Status | undefined, to: Status): Conditio
   from: from === undefined ? undefined : { type, status: from },
   to: { type, status: to },
 });
-const change = (fields: readonly string[], ...conditions: ConditionChange[]): StatusChange => ({ fields, conditions });
+const change = (fields: readonly string[], ...conditions: ConditionChange[]): StatusChange => ({
+  fields,
+  patch: {},
+  conditions,
+});
 
 describe('whether somebody waits for a change of a status', () => {
   const controlPlane = { metadata: { name: 'a', labels: { 'cluster.x-k8s.io/control-plane': '' } } };

@@ -1,6 +1,6 @@
 import { Clusters, Machines, OpenStackMachines, OpenStackServers } from '../../api/index.ts';
-import type { KubeObject } from '../../machinery/index.ts';
-import type { StatusChange } from '../../runtime/index.ts';
+import { isJsonObject, type JsonObject, type KubeObject } from '../../machinery/index.ts';
+import type { ConditionChange, StatusChange } from '../../runtime/index.ts';
 import { controlPlaneLabel } from './names.ts';
 
 // Where every write is a request, a status that no controller and no script waits for is written together with the
@@ -14,7 +14,6 @@ const observations: ReadonlySet<string> = new Set([
   'observedGeneration',
   'phase',
   'selector',
-  'version',
 ]);
 
 /** Further members of the status of one kind. */
@@ -25,10 +24,10 @@ const observationsOf: Readonly<Record<string, ReadonlySet<string>>> = {
   [OpenStackServers.kind]: new Set(['addresses']),
 };
 
-/** Milestones of workers: only those of control planes let others continue. */
-const milestonesOfWorkers: ReadonlySet<string> = new Set(['initialization', 'nodeRef']);
+/** Milestones of Machines: only those of control planes let others continue. */
+const milestones: ReadonlySet<string> = new Set(['initialization', 'nodeRef']);
 
-/** Numbers of machines: a controller continues when they are those of the spec, and not before. */
+/** Numbers of machines: a controller continues when they are that of the spec, and not before. */
 const counts: ReadonlySet<string> = new Set([
   'replicas',
   'readyReplicas',
@@ -40,25 +39,20 @@ const counts: ReadonlySet<string> = new Set([
 
 /** Conditions that inform, whatever their status. */
 const informing: ReadonlySet<string> = new Set([
-  'APIServerPodHealthy',
   'BootstrapConfigReady',
   'CertificatesAvailable',
   'ControlPlaneAvailable',
   'ControlPlaneComponentsHealthy',
   'ControlPlaneMachinesReady',
   'ControlPlaneMachinesUpToDate',
-  'ControllerManagerPodHealthy',
   'DataSecretAvailable',
   'Deleting',
   'EtcdClusterHealthy',
-  'EtcdMemberHealthy',
-  'EtcdPodHealthy',
   'InfrastructureReady',
   'InstanceReady',
   'MachinesReady',
   'MachinesUpToDate',
   'NodeHealthy',
-  'NodeKubeadmLabelsAndTaintsSet',
   'NodeReady',
   'OpenStackAuthenticationSucceeded',
   'RemoteConnectionProbe',
@@ -66,7 +60,6 @@ const informing: ReadonlySet<string> = new Set([
   'RollingOut',
   'ScalingDown',
   'ScalingUp',
-  'SchedulerPodHealthy',
   'UpToDate',
   'Updating',
   'WorkerMachinesReady',
@@ -77,27 +70,41 @@ const informing: ReadonlySet<string> = new Set([
 /** Conditions of which every change makes a controller act. */
 const acting: ReadonlySet<string> = new Set(['HealthCheckSucceeded', 'OwnerRemediated']);
 
+/** Conditions that the control plane reports of a machine. The machine sums them up, and must not do so twice. */
+const summedUp: ReadonlySet<string> = new Set([
+  'APIServerPodHealthy',
+  'ControllerManagerPodHealthy',
+  'EtcdMemberHealthy',
+  'EtcdPodHealthy',
+  'NodeKubeadmLabelsAndTaintsSet',
+  'SchedulerPodHealthy',
+]);
+
 /** Tells whether neither a controller nor a user's script waits for a change of the status of an object. */
-export function nobodyWaitsFor({ fields, conditions }: StatusChange, object: KubeObject): boolean {
-  const isWorker = object.kind === Machines.kind && object.metadata.labels?.[controlPlaneLabel] === undefined;
+export function nobodyWaitsFor({ fields, conditions, patch }: StatusChange, object: KubeObject): boolean {
   const isObservation = (field: string): boolean =>
     observations.has(field) ||
-    (counts.has(field) && !isComplete(object)) ||
     observationsOf[object.kind]?.has(field) === true ||
-    (isWorker && milestonesOfWorkers.has(field));
-  return (
-    fields.every(isObservation) &&
-    conditions.every(
-      ({ type, from, to }) =>
-        !acting.has(type) && (informing.has(type) || to?.status !== 'True' || from?.status === 'True'),
-    )
-  );
+    (counts.has(field) && !isReached(object, field)) ||
+    (object.kind === Machines.kind && milestones.has(field) && !isMilestone(object, field, patch));
+  return fields.every(isObservation) && conditions.every(isPatient);
 }
 
-/** Tells whether as many machines as wanted are there and work. */
-function isComplete(object: KubeObject): boolean {
+function isPatient({ type, from, to }: ConditionChange): boolean {
+  if (acting.has(type)) return false;
+  if (from?.status === to?.status || informing.has(type)) return true;
+  return to?.status !== 'True' && !summedUp.has(type);
+}
+
+/** Tells whether a control plane continues: with the server of a machine, and with its Node. */
+function isMilestone({ metadata }: KubeObject, field: string, patch: JsonObject): boolean {
+  if (metadata.labels?.[controlPlaneLabel] === undefined) return false;
+  const { initialization } = patch;
+  return field !== 'initialization' || (isJsonObject(initialization) && 'infrastructureProvisioned' in initialization);
+}
+
+/** Tells whether a number of machines is that of the spec. */
+function isReached(object: KubeObject, field: string): boolean {
   const { spec, status } = object as { spec?: { replicas?: number }; status?: Record<string, unknown> };
-  const wanted = spec?.replicas;
-  const numbers = ['replicas', 'readyReplicas', 'availableReplicas', 'upToDateReplicas'];
-  return wanted === undefined || numbers.every((number) => (status?.[number] ?? 0) === wanted);
+  return field !== 'versions' && (spec?.replicas === undefined || (status?.[field] ?? 0) === spec.replicas);
 }

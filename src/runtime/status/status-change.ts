@@ -11,6 +11,8 @@ import {
 export interface StatusChange {
   /** changed members of the status, except `conditions` */
   readonly fields: readonly string[];
+  /** the changed members as in a merge patch */
+  readonly patch: JsonObject;
   /** added, changed and removed conditions */
   readonly conditions: readonly ConditionChange[];
 }
@@ -24,7 +26,7 @@ export interface ConditionChange {
 export function statusChangeOf(patch: JsonObject, base: object): StatusChange {
   const status = isJsonObject(patch['status']) ? patch['status'] : {};
   const fields = Object.keys(status).filter((field) => field !== 'conditions');
-  if (!('conditions' in status)) return { fields, conditions: [] };
+  if (!('conditions' in status)) return { fields, patch: status, conditions: [] };
   const before = listOf((base as { status?: { conditions?: unknown } }).status?.conditions);
   const after = listOf(status['conditions']);
   const types = new Set([...before, ...after].map(({ type }) => type));
@@ -33,7 +35,7 @@ export function statusChangeOf(patch: JsonObject, base: object): StatusChange {
     from: getCondition(before, type),
     to: getCondition(after, type),
   }));
-  return { fields, conditions: conditions.filter(({ from, to }) => !deepEqual(from, to)) };
+  return { fields, patch: status, conditions: conditions.filter(({ from, to }) => !deepEqual(from, to)) };
 }
 
 function listOf(conditions: unknown): readonly Condition[] {
