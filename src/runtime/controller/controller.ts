@@ -73,6 +73,7 @@ const ownWritesTimeoutMs = 2_000;
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
   const { name } = definition;
   const { clock, random, metrics, informers, gate } = options;
+  const client = onBehalfOf(name, options.client);
   const concurrency = definition.concurrency ?? 1;
   const log = options.log.with({ controller: name });
   const groupOf = definition.groupOf?.bind(definition) ?? ((key: ObjectKey) => key.namespace ?? '');
@@ -216,7 +217,7 @@ export function createController(definition: ControllerDefinition, options: Cont
       ending.abort(new Error(`reconcile did not end within ${limit} ms`));
     });
     const ended = gate?.begin(share ?? '', (reason) => ending.abort(reason));
-    const tracked = trackWrites(options.client, shownVersion);
+    const tracked = trackWrites(client, shownVersion);
     const delay = statusDelays.begin(key);
     const startedAt = clock.now();
     measured.activeWorkers(1);
@@ -234,7 +235,7 @@ export function createController(definition: ControllerDefinition, options: Cont
         },
         statusMayWait: (resource, of) => delay.mayWait(`${resourceId(resource)} ${formatKey(of)}`),
       };
-      outcome = await onBehalfOf(name, () => definition.reconcile(context, target));
+      outcome = await definition.reconcile(context, target);
     } catch (error) {
       outcome = { kind: 'failed', error };
     } finally {

@@ -54,7 +54,7 @@ const retryMs = 10_000;
 const maxMessageLength = 1024;
 
 export function createEventBroadcaster(options: EventBroadcasterOptions): EventBroadcaster {
-  const { client, clock, random, log } = options;
+  const { clock, random, log } = options;
   const maxQueued = options.maxQueued ?? 1000;
   const gathered = createGathering({
     clock,
@@ -70,7 +70,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
   let dropped = 0;
   let delivering: Promise<void> | undefined;
 
-  const write = async (event: CoreEvent): Promise<void> => {
+  const write = async (event: CoreEvent, client: Client): Promise<void> => {
     const correlation = correlator.correlate(event);
     if (correlation.kind === 'drop') return;
     const writeOptions = { fieldManager: event.reportingComponent || 'capstan', signal: stop.signal };
@@ -110,7 +110,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
   const deliver = async (): Promise<void> => {
     for (let event = queue.shift(); event !== undefined && !stop.signal.aborted; event = queue.shift()) {
       // One delivery loop sends the events of many components.
-      await onBehalfOf(event.reportingComponent ?? '', () => write(event));
+      await write(event, onBehalfOf(event.reportingComponent ?? '', options.client));
     }
     if (dropped > 0) {
       log.warn('Events were dropped because too many were waiting', { count: dropped });
