@@ -115,6 +115,7 @@ export {
   isUnresolved,
   openPartsOf,
   ownerMarkAnnotation,
+  wasMovedHere,
 } from './infrastructure/corrections.ts';
 export * from './infrastructure/group.ts';
 export type * from './infrastructure/types.ts';

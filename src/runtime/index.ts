@@ -11,3 +11,4 @@ export * from './queue/work-queue.ts';
 export { fencedClient } from './shares/fenced-client.ts';
 export { leaderShare, type ShareMap } from './shares/share-map.ts';
 export * from './status/patch-object.ts';
+export type { ConditionChange, StatusChange } from './status/status-change.ts';

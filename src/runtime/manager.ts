@@ -73,8 +73,10 @@ export interface ManagerOptions {
    * changes. Default 0
    */
   idleRestMs?: number;
-  /** longest delay of a status write that changes only texts of conditions; default 0 */
-  textDelayMs?: number;
+  /** longest delay of a status write that nobody waits for; default 0 */
+  statusDelayMs?: number;
+  /** Normal events of one object within this time are written as one; default 0 */
+  gatherEventsMs?: number;
   /** maximum duration of a graceful stop; default 30 s */
   gracefulStopMs?: number;
   /** name of this instance in events */
@@ -152,6 +154,7 @@ export function createManager(options: ManagerOptions): Manager {
     random,
     log,
     ...(options.instance !== undefined && { instance: options.instance }),
+    ...(options.gatherEventsMs !== undefined && { gatherMs: options.gatherEventsMs }),
   });
   const reader = cacheReader(cache, options.namespace);
   const controllers: Controller[] = [];
@@ -354,7 +357,7 @@ export function createManager(options: ManagerOptions): Manager {
         events: events.recorder(definition.name),
         idleGate,
         ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
-        ...(options.textDelayMs !== undefined && { textDelayMs: options.textDelayMs }),
+        ...(options.statusDelayMs !== undefined && { statusDelayMs: options.statusDelayMs }),
         ...(gate && { gate }),
       });
       controllers.push(controller);

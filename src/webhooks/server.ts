@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CapstanError, errorMessage, type JsonObject, jsonText, parseJsonStrict } from '../machinery/index.ts';
+import { CapstanError, errorMessage, type JsonObject, jsonText, parseJson } from '../machinery/index.ts';
 import type { CertificateAndKey } from '../pki/index.ts';
 import type { Logger } from '../runtime/index.ts';
 import { type AdmissionOptions, mutate, validate } from './admission.ts';
@@ -65,7 +65,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       bytesInFlight -= size;
     }
     try {
-      return parseJsonStrict(Buffer.concat(chunks, size).toString('utf8')).value;
+      return parseJson(Buffer.concat(chunks, size).toString('utf8'));
     } catch (error) {
       throw new RefusedRequest(400, `the body is no review: ${errorMessage(error)}`);
     }

@@ -1,3 +1,4 @@
+import { remoteApiPace } from '../../src/cli/controller/run-controllers.ts';
 import { ApiUnreachableError, type Client, dropManagedFields } from '../../src/client/index.ts';
 import type { BuiltInHookHandler, ConnectWorkload } from '../../src/controllers/index.ts';
 import {
@@ -85,7 +86,7 @@ export function startLives(options: LivesOptions): Lives {
     const mortal = own.client(slowWrites(watchWrites(api, options.onWrite), clock));
     const manager = createManager({
       client: mortal,
-      ...(options.line && { parted: [partedSecrets], transform: dropManagedFields }),
+      ...(options.line && { ...remoteApiPace, parted: [partedSecrets], transform: dropManagedFields }),
       clock,
       random: lifeRandom,
       log,
@@ -151,10 +152,9 @@ export function startLives(options: LivesOptions): Lives {
   };
 }
 
-/** Events and leases are not counted. */
+/** Calls `onWrite` with the verb, the resource, the name and the content of every write. */
 export function watchWrites(client: Client, onWrite: (...what: unknown[]) => void): Client {
   const tell = (verb: string, { plural }: Resource, ...what: unknown[]): void => {
-    if (plural === 'events' || plural === 'leases') return;
     onWrite(verb, plural, ...what);
   };
   return {
@@ -162,7 +162,7 @@ export function watchWrites(client: Client, onWrite: (...what: unknown[]) => voi
     list: (resource, options) => client.list(resource, options),
     watch: (resource, options) => client.watch(resource, options),
     create: <T extends KubeObject>(resource: Resource<T>, object: T, options: Parameters<Client['create']>[2]) => {
-      tell('create', resource, object.metadata.name);
+      tell('create', resource, object.metadata.name, object);
       return client.create(resource, object, options);
     },
     update: (resource, object, options) => {
@@ -170,11 +170,11 @@ export function watchWrites(client: Client, onWrite: (...what: unknown[]) => voi
       return client.update(resource, object, options);
     },
     patch: (resource, key, type, patch, options) => {
-      tell('patch', resource, key.name, patch);
+      tell('patch', resource, key.name, patch, options.subresource);
       return client.patch(resource, key, type, patch, options);
     },
     apply: (resource, object, options) => {
-      tell('apply', resource, object.metadata.name);
+      tell('apply', resource, object.metadata.name, object);
       return client.apply(resource, object, options);
     },
     delete: (resource, key, options) => {

@@ -28,6 +28,7 @@ import {
   defaultWorld,
   renderCloudsYaml,
   type SimulatedCloud,
+  type Timing,
 } from '../../src/simulator/index.ts';
 import { memoryEngine } from '../../src/store/index.ts';
 import { type CloudRows, cloudRows } from './cloud-rows.ts';
@@ -118,6 +119,10 @@ export interface SystemOptions {
   readonly beside?: Beside;
   /** revision of additional state */
   readonly revision?: () => number;
+  /** durations of the cloud's steps in milliseconds that override its own */
+  readonly timings?: Readonly<Record<string, Timing>>;
+  /** called for every write of the controllers, events and leases included */
+  readonly onWrite?: (what: readonly unknown[]) => void;
   /** called whenever everything is idle at the current time */
   readonly watch?: (system: System) => Promise<void>;
 }
@@ -140,6 +145,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const counts = { requests: 0, mutations: 0, writes: 0, lives: 0 };
   const recentWrites: (readonly unknown[])[] = [];
   const onWrite = (...what: readonly unknown[]): void => {
+    options.onWrite?.(what);
+    const [, plural] = what;
+    if (plural === 'events' || plural === 'leases') return;
     counts.writes++;
     recentWrites.push(what);
     if (recentWrites.length > mostRecentWrites) recentWrites.shift();
@@ -185,6 +193,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const cloud = await createCloud({
     clock,
     random: seededRandom(seed + 3),
+    ...(options.timings && { timings: options.timings }),
     world: { ...defaultWorld, images: [...(defaultWorld.images ?? []), olderNodeImage] },
     region,
     machines: { sockets: false, log: logger, ...(pods && { outside: (host, port) => pods.host.outside(host, port) }) },

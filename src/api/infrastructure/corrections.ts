@@ -24,10 +24,20 @@ export function hasMadeNothing({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[ownerMarkAnnotation] === undefined;
 }
 
-/** Tells whether the spec of a server is not yet resolved. A moved server already has its resources. */
-export function isUnresolved({ metadata, status }: OpenStackServer): boolean {
+/**
+ * Tells whether a server was made in another management cluster: its mark is neither its own uid nor that of the machine it
+ * was created for. It keeps its mark when it is moved, and loses its status.
+ */
+export function wasMovedHere({ metadata }: OpenStackServer): boolean {
   const mark = metadata.annotations?.[ownerMarkAnnotation];
-  if (mark !== undefined && mark !== metadata.uid) return false;
+  if (mark === undefined || mark === metadata.uid) return false;
+  return metadata.ownerReferences?.some(({ uid }) => uid === mark) !== true;
+}
+
+/** Tells whether the spec of a server is not yet resolved. A moved server already has its resources. */
+export function isUnresolved(server: OpenStackServer): boolean {
+  const { status } = server;
+  if (wasMovedHere(server)) return false;
   return status?.resolved === undefined && status?.instanceID === undefined;
 }
 

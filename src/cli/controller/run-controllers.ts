@@ -27,10 +27,8 @@ const secretsWorthReading: ResourceScope = {
     .join(','),
 };
 
-/** With a remote API, aggregates over changes of others are recomputed at most once a second. */
-const idleRestMs = 1_000;
-/** longest delay of a status write that changes only texts of conditions, for APIs reached over HTTP */
-const textDelayMs = 3_000;
+/** Where every write is a request, status that nobody waits for is written less often. */
+export const remoteApiPace = { idleRestMs: 1_000, statusDelayMs: 3_000, gatherEventsMs: 2_000 } as const;
 /** Maximum factor by which repeatedly lost leases are extended. Failover takes longer with it, too. */
 const longestLease = 8;
 /** A lease held for this long is not extended further. */
@@ -56,8 +54,7 @@ export async function runControllers(options: RunControllersOptions): Promise<vo
       random: systemRandom,
       log,
       metrics,
-      idleRestMs,
-      textDelayMs,
+      ...remoteApiPace,
       ...longerLease(lease, times),
       ...(namespace !== undefined && { namespace }),
     });

@@ -393,17 +393,17 @@ describe('request accounting', () => {
         budget.push(`${origin} ${verb} ${resource}`),
     });
     await client.get(pods, key);
-    await onBehalfOf('one', async () => {
-      await Promise.resolve();
-      await client.update(pods, pod, { ...by, subresource: 'status' });
-      await Promise.all([
-        onBehalfOf('two', () => client.apply(clusters, { metadata: { name: 'c', namespace: 'n' } }, by)),
-        client.delete(pods, key),
-      ]);
-    });
+    const [one, two] = [onBehalfOf('one', client), onBehalfOf('two', client)];
+    await one.update(pods, pod, { ...by, subresource: 'status' });
+    await Promise.all([
+      two.apply(clusters, { metadata: { name: 'c', namespace: 'n' } }, by),
+      one.delete(pods, key),
+      client.list(pods, { namespace: 'n' }),
+    ]);
     await client.raw('/version');
     expect(budget.toSorted()).toEqual([
       'nobody get pods',
+      'nobody list pods',
       'nobody none none',
       'one delete pods',
       'one update pods/status',

@@ -154,13 +154,16 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   /** Runs one attempt; resolves with any HTTP response and rejects only without one. */
-  const attempt = async (request: TransportRequest, watch: boolean, signal: AbortSignal): Promise<HttpAnswer> => {
+  const attempt = async (
+    request: TransportRequest,
+    { watch, origin }: { watch: boolean; origin: string | undefined },
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> => {
     const credential = await config.credentials.get(signal);
     signal.throwIfAborted();
     await checkServer(config);
     request.permit?.();
     const startedAt = clock.now();
-    const origin = requestOrigin();
     const { method, verb, resource } = request;
     const observe = (code: string): void =>
       options.onRequest?.({
@@ -197,6 +200,7 @@ export function createTransport(options: TransportOptions): Transport {
     { watch }: { watch: boolean },
     read: (response: HttpAnswer, scope: AttemptScope) => Promise<R>,
   ): Promise<R> => {
+    const origin = requestOrigin();
     if (closed) throw new ApiUnreachableError(`the client of ${config.server} is closed`);
     let refreshed = false;
     for (let tries = 1; ; tries++) {
@@ -204,7 +208,7 @@ export function createTransport(options: TransportOptions): Transport {
       const scope = attemptScope(clock, options.requestTimeoutMs, request.signal);
       let pauseMs: number | undefined;
       try {
-        const response = await attempt(request, watch, scope.signal);
+        const response = await attempt(request, { watch, origin }, scope.signal);
         if (response.statusCode < 400) return await read(response, scope);
         const failure = errorFromResponse(
           response.statusCode,

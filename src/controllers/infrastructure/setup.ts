@@ -12,6 +12,7 @@ import { type FetchContent, fetchOverHttp } from './image/fetch-content.ts';
 import { imageController } from './image/image-controller.ts';
 import { openStackMachineController } from './machine/machine-controller.ts';
 import { createLookupCache } from './server/lookup-cache.ts';
+import { createServerMemories } from './server/memory.ts';
 import { openStackServerController } from './server/server-controller.ts';
 import { openStackMachineTemplateController } from './template/template-controller.ts';
 
@@ -79,6 +80,7 @@ export function setupInfrastructureControllers(
     cache: manager.reader,
     clouds,
     lookups: createLookupCache({ clock }),
+    serverMemories: createServerMemories(),
     ...(options.workloads && { workloads: options.workloads }),
     ...(options.watchFilter !== undefined && { watchFilter: options.watchFilter }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),

@@ -1,4 +1,4 @@
-import type { ContractReference } from '../../api/index.ts';
+import { type ContractReference, OpenStackMachines } from '../../api/index.ts';
 import {
   formatApiVersion,
   isJsonObject,
@@ -8,7 +8,13 @@ import {
 } from '../../machinery/index.ts';
 import { at, groupKindOf } from './contract.ts';
 import type { ContractKind } from './contract-resolver.ts';
-import { clonedFromGroupKindAnnotation, clonedFromNameAnnotation, lastAppliedAnnotation } from './names.ts';
+import {
+  clonedFromGroupKindAnnotation,
+  clonedFromNameAnnotation,
+  lastAppliedAnnotation,
+  managedServerGroupAnnotation,
+  openStackMachineFinalizer,
+} from './names.ts';
 
 /** Kind of the clones of a template kind. */
 export function kindWithoutTemplate(kind: string): string {
@@ -48,9 +54,21 @@ export function cloneOf(options: CloneOptions): UnstructuredObject {
       labels: { ...texts(metadata, 'labels'), ...options.labels },
       annotations,
       ownerReferences: [options.owner],
+      ...firstFinalizers(kind, annotations),
     },
     ...(isJsonObject(spec) && { spec }),
   };
+}
+
+/**
+ * Finalizer that the controller of the clone would add first. A machine with a server group gets it from its controller,
+ * once its credentials are known to be usable.
+ */
+function firstFinalizers({ resource }: ContractKind, annotations: Record<string, string>): { finalizers?: string[] } {
+  const { group, kind } = OpenStackMachines;
+  const isOpenStackMachine = resource.group === group && resource.kind === kind;
+  if (!isOpenStackMachine || annotations[managedServerGroupAnnotation] !== undefined) return {};
+  return { finalizers: [openStackMachineFinalizer] };
 }
 
 function texts(metadata: unknown, field: 'labels' | 'annotations'): Record<string, string> {

@@ -72,6 +72,7 @@ export const outdatedRevisionTaint = 'node.cluster.x-k8s.io/outdated-revision';
 
 export const clusterFinalizer = 'cluster.cluster.x-k8s.io';
 export const machineFinalizer = 'machine.cluster.x-k8s.io';
+export const openStackMachineFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.io';
 export const machineSetFinalizer = 'cluster.x-k8s.io/machineset';
 export const machineDeploymentFinalizer = 'cluster.x-k8s.io/machinedeployment';
 
@@ -93,3 +94,8 @@ export type ClusterSecretPurpose =
 export function clusterSecretName(cluster: string, purpose: ClusterSecretPurpose): string {
   return `${cluster}-${purpose}`;
 }
+/**
+ * Annotation of an OpenStackMachine, from its template: servers of one control plane, deployment or set get a server
+ * group of their own with this policy. `anti-affinity`, `soft-anti-affinity`, `affinity` or `soft-affinity`.
+ */
+export const managedServerGroupAnnotation = 'infrastructure.cluster.x-k8s.io/managed-server-group';

@@ -2,6 +2,7 @@ import { objectKey } from '../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { patchObject, type ReconcileContext } from '../../runtime/index.ts';
 import { inLegacyOrder, inStoredOrder } from './condition-order.ts';
+import { nobodyWaitsFor } from './patience.ts';
 
 /** Field manager of patches, the same as upstream's. */
 export const fieldManager = 'manager';
@@ -16,7 +17,7 @@ const conditionPaths: readonly (readonly string[])[] = [
  * sets observedGeneration, only valid after a reconcile without error.
  */
 export function writeObject<T extends KubeObject>(
-  context: Pick<ReconcileContext, 'client' | 'clock' | 'signal' | 'textsMayWait'>,
+  context: Pick<ReconcileContext, 'client' | 'clock' | 'signal' | 'statusMayWait'>,
   resource: Resource<T>,
   before: T,
   after: T,
@@ -29,7 +30,8 @@ export function writeObject<T extends KubeObject>(
     conditionPaths,
     arrangeConditions: (conditions, path) =>
       path.includes('deprecated') ? inLegacyOrder(conditions) : inStoredOrder(conditions),
-    textsMayWait: () => context.textsMayWait?.(resource, objectKey(before)) === true,
+    statusMayWait: (change) =>
+      nobodyWaitsFor(change, after) && context.statusMayWait?.(resource, objectKey(before)) === true,
     ...(options.observed && { observedGeneration: true }),
   });
 }

@@ -8,6 +8,7 @@ import {
   objectKey,
   onBehalfOf,
   parseKey,
+  resourceId,
   sharedSignal,
 } from '../../client/index.ts';
 import { CapstanError, type Clock, isConflict, type KubeObject, type Random } from '../../machinery/index.ts';
@@ -17,7 +18,7 @@ import type { RuntimeMetrics } from '../metrics.ts';
 import type { IdleGate } from '../queue/idle-gate.ts';
 import { createWorkQueue, type Priority, type WorkQueue } from '../queue/work-queue.ts';
 import type { ShareGate } from '../shares/share-map.ts';
-import { TextDelays } from '../status/text-delays.ts';
+import { StatusDelays } from '../status/status-delays.ts';
 import type { CacheReader, ControllerDefinition, ReconcileContext } from './definition.ts';
 import { createEnding } from './ending.ts';
 import { createHeldEvents } from './held-events.ts';
@@ -39,8 +40,8 @@ export interface ControllerOptions {
   idleGate?: IdleGate;
   /** minimum interval between idle reconciles of a key */
   idleRestMs?: number;
-  /** longest delay of a status write that changes only texts of conditions; default 0 */
-  textDelayMs?: number;
+  /** longest delay of a status write that nobody waits for; default 0 */
+  statusDelayMs?: number;
   /** decides which keys this process handles, if several processes share the work */
   gate?: ShareGate;
 }
@@ -72,6 +73,7 @@ const ownWritesTimeoutMs = 2_000;
 export function createController(definition: ControllerDefinition, options: ControllerOptions): Controller {
   const { name } = definition;
   const { clock, random, metrics, informers, gate } = options;
+  const client = onBehalfOf(name, options.client);
   const concurrency = definition.concurrency ?? 1;
   const log = options.log.with({ controller: name });
   const groupOf = definition.groupOf?.bind(definition) ?? ((key: ObjectKey) => key.namespace ?? '');
@@ -84,7 +86,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     ...(options.idleGate && { idleGate: options.idleGate }),
     ...(options.idleRestMs !== undefined && { idleRestMs: options.idleRestMs }),
   });
-  const textDelays = new TextDelays(clock, options.textDelayMs ?? 0);
+  const statusDelays = new StatusDelays(clock, options.statusDelayMs ?? 0);
   const measured = metrics.controller(name);
   measured.maxConcurrent(concurrency);
   metrics.watchQueue(name, queue);
@@ -215,8 +217,8 @@ export function createController(definition: ControllerDefinition, options: Cont
       ending.abort(new Error(`reconcile did not end within ${limit} ms`));
     });
     const ended = gate?.begin(share ?? '', (reason) => ending.abort(reason));
-    const tracked = trackWrites(options.client, shownVersion);
-    const texts = textDelays.begin(key);
+    const tracked = trackWrites(client, shownVersion);
+    const delay = statusDelays.begin(key);
     const startedAt = clock.now();
     measured.activeWorkers(1);
     let outcome: Result | { kind: 'failed'; error: unknown };
@@ -231,9 +233,9 @@ export function createController(definition: ControllerDefinition, options: Cont
         get signal() {
           return ending.signal();
         },
-        textsMayWait: (resource, of) => resource === definition.for && formatKey(of) === key && texts.mayWait(),
+        statusMayWait: (resource, of) => delay.mayWait(`${resourceId(resource)} ${formatKey(of)}`),
       };
-      outcome = await onBehalfOf(name, () => definition.reconcile(context, target));
+      outcome = await definition.reconcile(context, target);
     } catch (error) {
       outcome = { kind: 'failed', error };
     } finally {
@@ -245,8 +247,8 @@ export function createController(definition: ControllerDefinition, options: Cont
     }
     const tookMs = clock.now() - startedAt;
     measured.finished(finish(key, keyLog, outcome, stop.aborted), tookMs / 1000);
-    const textsWaitMs = texts.end();
-    if (textsWaitMs !== undefined) queue.addAfter(key, textsWaitMs, 'low');
+    const statusWaitsMs = delay.end();
+    if (statusWaitsMs !== undefined) queue.addAfter(key, statusWaitsMs, 'low');
     const written = tracked.written();
     if (written.length === 0) {
       free(key, tracked);

@@ -25,8 +25,8 @@ export interface ReconcileContext {
   random: Random;
   /** aborts on timeout and at shutdown */
   signal: AbortSignal;
-  /** true if a status write of the reconciled object that changes only texts may be delayed; set for APIs reached over HTTP */
-  textsMayWait?(resource: Resource<KubeObject>, key: ObjectKey): boolean;
+  /** true if a status write that nobody waits for should be left out: the key is reconciled again soon; set for APIs reached over HTTP */
+  statusMayWait?(resource: Resource<KubeObject>, key: ObjectKey): boolean;
 }
 
 /** Enqueues keys for reasons outside of the API, such as a cloud poll or a timer. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryClient, onBehalfOf, requestOrigin } from '../../client/index.ts';
+import { memoryClient, requestOrigin } from '../../client/index.ts';
 import { ManualClock, seededRandom, statusError } from '../../machinery/index.ts';
 import { memoryLogger } from '../log.ts';
 import { settle } from '../testkit/eventually.ts';
@@ -10,7 +10,7 @@ import { foreignReason } from './reasons.ts';
 import { createEventBroadcaster } from './recorder.ts';
 import { type CoreEvent, CoreEvents } from './types.ts';
 
-function setUp(rules: FaultRule[] = [], maxQueued?: number) {
+function setUp(rules: FaultRule[] = [], maxQueued?: number, gatherMs?: number) {
   const clock = new ManualClock();
   const server = memoryClient({ clock });
   const { logger, entries } = memoryLogger();
@@ -21,6 +21,7 @@ function setUp(rules: FaultRule[] = [], maxQueued?: number) {
     log: logger,
     instance: 'host-1',
     ...(maxQueued !== undefined && { maxQueued }),
+    ...(gatherMs !== undefined && { gatherMs }),
   });
   const stored = async (): Promise<CoreEvent[]> => (await server.list(CoreEvents)).items;
   return { clock, server, broadcaster, entries, stored, events: broadcaster.recorder('widget-controller') };
@@ -29,22 +30,27 @@ function setUp(rules: FaultRule[] = [], maxQueued?: number) {
 const object = { ...widget('w'), metadata: { name: 'w', namespace: 'team', uid: 'u1', resourceVersion: '7' } };
 
 describe('the event recorder', () => {
-  it('counts each request for the controller that reported it, whoever was first', async () => {
+  it('counts each request for the controller that reported it', async () => {
     const origins: (string | undefined)[] = [];
-    const { broadcaster, events } = setUp([
-      {
-        verb: 'create',
-        when: 'after',
-        error: () => {
+    const clock = new ManualClock();
+    const server = memoryClient({ clock });
+    const broadcaster = createEventBroadcaster({
+      client: {
+        ...server,
+        create: (...args) => {
           origins.push(requestOrigin());
-          return statusError.badRequest('enough');
+          return server.create(...args);
         },
       },
-    ]);
-    onBehalfOf('first', () => broadcaster.recorder('first').event(object, 'Normal', foreignReason('One'), 'one'));
-    events.event(object, 'Normal', foreignReason('Two'), 'two');
+      clock,
+      random: seededRandom(4),
+      log: memoryLogger().logger,
+    });
+    for (const name of ['first', 'second']) {
+      broadcaster.recorder(name).event(object, 'Normal', foreignReason('One'), name);
+    }
     await broadcaster.flush();
-    expect(origins).toEqual(['first', 'widget-controller']);
+    expect(origins).toEqual(['first', 'second']);
   });
 
   it('writes an event as kubectl describe expects it', async () => {
@@ -257,4 +263,62 @@ it('bounds the memory of the correlator', () => {
     type: 'Normal',
   });
   expect(again.kind).toBe('create');
+});
+
+describe('events that are gathered', () => {
+  const reason = foreignReason;
+  const messages = (events: readonly CoreEvent[]): unknown[] =>
+    events.map(({ reason: why, message }) => [why, message]);
+
+  it('are one event of their object, with the newest reason', async () => {
+    const { events, stored, clock } = setUp([], undefined, 2000);
+    events.event(object, 'Normal', reason('CreatedPort'), 'port 1');
+    await clock.advance(1500);
+    events.event(object, 'Normal', reason('CreatedServer'), 'server 2');
+    events.event(widget('other'), 'Normal', reason('CreatedPort'), 'port 3');
+    expect(await stored()).toEqual([]);
+    await clock.advance(500);
+    await settle();
+    expect(messages(await stored())).toEqual([['CreatedServer', 'port 1; server 2']]);
+    await clock.advance(2000);
+    await settle();
+    expect(messages(await stored())).toContainEqual(['CreatedPort', 'port 3']);
+  });
+
+  it('are sent at once if they are warnings', async () => {
+    const { events, stored } = setUp([], undefined, 2000);
+    events.event(object, 'Warning', reason('Failed'), 'no cores left');
+    await settle();
+    expect(messages(await stored())).toEqual([['Failed', 'no cores left']]);
+  });
+
+  it('are sent once if a reconcile repeats them before its status is written', async () => {
+    const { events, stored, clock } = setUp([], undefined, 2000);
+    for (let i = 0; i < 4; i++) {
+      events.event(object, 'Normal', reason('Joined'), 'node a');
+      await clock.advance(1000);
+    }
+    await settle();
+    expect(messages(await stored())).toEqual([['Joined', 'node a']]);
+    await clock.advance(60_000);
+    events.event(object, 'Normal', reason('Joined'), 'node a');
+    await clock.advance(2000);
+    await settle();
+    expect((await stored())[0]).toMatchObject({ count: 2 });
+  });
+
+  it('fit into one message, or are several', async () => {
+    const { events, stored, clock } = setUp([], undefined, 2000);
+    for (const letter of ['a', 'b', 'c']) events.event(object, 'Normal', reason('Long'), letter.repeat(500));
+    await clock.advance(2000);
+    await settle();
+    expect((await stored()).map(({ message }) => message?.length).sort()).toEqual([1002, 500]);
+  });
+
+  it('are delivered when the program stops', async () => {
+    const { events, stored, broadcaster } = setUp([], undefined, 2000);
+    events.event(object, 'Normal', reason('Joined'), 'node a');
+    await broadcaster.flush();
+    expect(messages(await stored())).toEqual([['Joined', 'node a']]);
+  });
 });

@@ -11,6 +11,7 @@ import {
 } from '../../machinery/index.ts';
 import type { Logger } from '../log.ts';
 import { createCorrelator } from './correlator.ts';
+import { createGathering } from './gathering.ts';
 import type { EventReason } from './reasons.ts';
 import { type CoreEvent, CoreEvents, type EventType, type ObjectReference } from './types.ts';
 
@@ -43,6 +44,8 @@ export interface EventBroadcasterOptions {
   instance?: string;
   /** further events are dropped when this many wait; client-go keeps 1000 */
   maxQueued?: number;
+  /** Normal events of one object within this time are written as one; default 0 */
+  gatherMs?: number;
 }
 
 const maxTries = 12;
@@ -51,8 +54,15 @@ const retryMs = 10_000;
 const maxMessageLength = 1024;
 
 export function createEventBroadcaster(options: EventBroadcasterOptions): EventBroadcaster {
-  const { client, clock, random, log } = options;
+  const { clock, random, log } = options;
   const maxQueued = options.maxQueued ?? 1000;
+  const gathered = createGathering({
+    clock,
+    gatherMs: options.gatherMs ?? 0,
+    maxObjects: maxQueued,
+    maxMessageLength,
+    send: (event) => enqueue(event),
+  });
   const correlator = createCorrelator(clock);
   const queue: CoreEvent[] = [];
   const stop = new AbortController();
@@ -60,7 +70,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
   let dropped = 0;
   let delivering: Promise<void> | undefined;
 
-  const write = async (event: CoreEvent): Promise<void> => {
+  const write = async (event: CoreEvent, client: Client): Promise<void> => {
     const correlation = correlator.correlate(event);
     if (correlation.kind === 'drop') return;
     const writeOptions = { fieldManager: event.reportingComponent || 'capstan', signal: stop.signal };
@@ -100,7 +110,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
   const deliver = async (): Promise<void> => {
     for (let event = queue.shift(); event !== undefined && !stop.signal.aborted; event = queue.shift()) {
       // One delivery loop sends the events of many components.
-      await onBehalfOf(event.reportingComponent ?? '', () => write(event));
+      await write(event, onBehalfOf(event.reportingComponent ?? '', options.client));
     }
     if (dropped > 0) {
       log.warn('Events were dropped because too many were waiting', { count: dropped });
@@ -132,7 +142,7 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
         const regarding = referenceTo(object);
         const now = formatTime(clock.now());
         const name = regarding.name ?? '';
-        enqueue({
+        gathered.add({
           apiVersion: 'v1',
           kind: 'Event',
           metadata: {
@@ -156,10 +166,12 @@ export function createEventBroadcaster(options: EventBroadcasterOptions): EventB
       },
     }),
     async flush() {
+      gathered.sendAll();
       while (delivering) await delivering;
     },
     stop() {
       stop.abort();
+      gathered.drop();
       queue.length = 0;
     },
   };

@@ -5,7 +5,6 @@ import {
   type Clock,
   type Condition,
   createMergePatch,
-  deepEqual,
   isConflict,
   isJsonObject,
   type JsonObject,
@@ -15,6 +14,7 @@ import {
   type Resource,
 } from '../../machinery/index.ts';
 import { applyConditionChanges, type ConditionChanges, diffConditions } from './condition-changes.ts';
+import { type StatusChange, statusChangeOf } from './status-change.ts';
 
 export interface PatchObjectOptions {
   fieldManager: string;
@@ -28,8 +28,8 @@ export interface PatchObjectOptions {
   conditionPaths?: readonly (readonly string[])[];
   /** sorts a list of conditions before it is written; must return the same list if it is already sorted */
   arrangeConditions?: (conditions: readonly Condition[], path: readonly string[]) => readonly Condition[];
-  /** called when only texts of conditions changed; true skips the write */
-  textsMayWait?: () => boolean;
+  /** called before the status is written; true skips the write */
+  statusMayWait?: (change: StatusChange) => boolean;
 }
 
 const defaultConditionPaths: readonly (readonly string[])[] = [['status', 'conditions']];
@@ -94,7 +94,7 @@ async function writeStatus<T extends KubeObject>(
   let base = stored;
   for (let conflicts = 0; ; ) {
     const patch = statusPatch({ before, base, desired, paths, changes }, options);
-    if (!patch || (options.textsMayWait && changesTextsOnly(patch, base, paths) && options.textsMayWait())) return base;
+    if (!patch || options.statusMayWait?.(statusChangeOf(patch, base)) === true) return base;
     const lists = touchesLists(patch);
     try {
       return await client.patch(
@@ -128,7 +128,7 @@ function observedGeneration(
   return wroteSpec && read !== undefined && stored === read + 1 ? stored : read;
 }
 
-interface StatusChange {
+interface DesiredStatus {
   readonly before: KubeObject;
   readonly base: KubeObject;
   readonly desired: JsonObject;
@@ -138,7 +138,7 @@ interface StatusChange {
 
 /** Computes the patch against `base`: our own differences, with conditions merged into those of `base`. */
 function statusPatch(
-  { before, base, desired, paths, changes }: StatusChange,
+  { before, base, desired, paths, changes }: DesiredStatus,
   options: PatchObjectOptions,
 ): JsonObject | undefined {
   const nowMs = options.clock.now();
@@ -155,26 +155,6 @@ function statusPatch(
   });
   const status = createMergePatch(oldStatus, newStatus);
   return status && { status };
-}
-
-/** Tells whether a patch changes only texts of conditions, and neither their types nor their status. */
-function changesTextsOnly(patch: JsonObject, base: object, paths: readonly (readonly string[])[]): boolean {
-  const rest = cloneAlong(statusOf(patch), paths);
-  for (const path of paths) {
-    const after = conditionsAt(patch, path);
-    if (!after) continue;
-    if (!deepEqual(after.map(typeAndStatus), (conditionsAt(base, path) ?? []).map(typeAndStatus))) return false;
-    setAt(rest, path, undefined);
-  }
-  return isEmptyTree(rest);
-}
-
-function typeAndStatus({ type, status }: Condition): JsonObject {
-  return { type, status };
-}
-
-function isEmptyTree(tree: JsonObject): boolean {
-  return Object.values(tree).every((child) => isJsonObject(child) && isEmptyTree(child));
 }
 
 function statusOf(object: object): JsonObject {

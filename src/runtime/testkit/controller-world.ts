@@ -22,7 +22,7 @@ export interface ControllerWorld {
 /** One controller of widgets on an in-memory API with a manual clock. */
 export function controllerWorld(
   definition: Omit<ControllerDefinition, 'name' | 'for'>,
-  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number; textDelayMs?: number } = {},
+  options: { rules?: FaultRule[]; gracefulStopMs?: number; watchLagMs?: number; statusDelayMs?: number } = {},
 ): ControllerWorld {
   const clock = new ManualClock();
   const server = memoryClient({ clock });
@@ -33,7 +33,7 @@ export function controllerWorld(
     random: seededRandom(5),
     log: logger,
     ...(options.gracefulStopMs !== undefined && { gracefulStopMs: options.gracefulStopMs }),
-    ...(options.textDelayMs !== undefined && { textDelayMs: options.textDelayMs }),
+    ...(options.statusDelayMs !== undefined && { statusDelayMs: options.statusDelayMs }),
   });
   const controller = manager.add(defineController({ name: 'widget', for: Widgets, ...definition }));
   const stop = new AbortController();

@@ -11,7 +11,9 @@ import { formatApiVersion, nameAlphabet } from '../../../machinery/index.ts';
 import {
   desiredReplicasAnnotation,
   disableMachineCreateAnnotation,
+  isDeleting,
   lastAppliedAnnotation,
+  machineSetFinalizer,
   machineTemplateHashLabel,
   maxReplicasAnnotation,
   ownerReference,
@@ -87,6 +89,8 @@ export function desiredSet(deployment: MachineDeployment, options: DesiredSetOpt
         ...options.annotations,
       },
       ownerReferences: [ownerReference(deployment, MachineDeployments, { controller: true })],
+      // only to sets that are there to stay: the API refuses to add a finalizer during a deletion
+      ...(!(existing && isDeleting(existing)) && { finalizers: [machineSetFinalizer] }),
     },
     spec: {
       clusterName,

@@ -3,6 +3,7 @@ import type { Clock, Random } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import type { WorkloadClusters } from '../../shared/index.ts';
 import type { LookupCache } from '../server/lookup-cache.ts';
+import type { ServerMemories } from '../server/memory.ts';
 import type { Clouds } from './clouds.ts';
 
 export interface InfrastructureDependencies {
@@ -16,6 +17,8 @@ export interface InfrastructureDependencies {
   readonly clouds: Clouds;
   /** shared name lookups in clouds; each controller has its own if absent */
   readonly lookups?: LookupCache;
+  /** shared by the controllers of machines and servers; each has its own if absent */
+  readonly serverMemories?: ServerMemories;
   /** connections to workload clusters, if available */
   readonly workloads?: WorkloadClusters;
   /** only objects whose watch-filter label has this value are reconciled */

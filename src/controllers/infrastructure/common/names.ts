@@ -2,7 +2,6 @@
 // Ownership is a mark in the description, because anyone can create a resource with the same name.
 
 export const openStackClusterFinalizer = 'openstackcluster.infrastructure.cluster.x-k8s.io';
-export const openStackMachineFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.io';
 export const openStackServerFinalizer = 'openstackserver.infrastructure.cluster.x-k8s.io';
 export const ipClaimFinalizer = 'openstackmachine.infrastructure.cluster.x-k8s.io/ip-claim';
 export const floatingIpPoolFinalizer = 'openstackfloatingippool.infrastructure.cluster.x-k8s.io';

@@ -1,8 +1,8 @@
 import type { OpenStackServer } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
-import { isDeleting, withoutFinalizer } from '../../shared/index.ts';
+import { isDeleting, openStackMachineFinalizer, withoutFinalizer } from '../../shared/index.ts';
 import { authenticationFailedReason, notReady } from '../common/conditions.ts';
-import { abandonAnnotation, heldBack, openStackMachineFinalizer } from '../common/names.ts';
+import { abandonAnnotation, heldBack } from '../common/names.ts';
 import { CloudFault } from '../common/outcomes.ts';
 import { instanceDeletedReason } from '../server/conditions.ts';
 import { placeFloatingIp } from './api-floating-ip.ts';

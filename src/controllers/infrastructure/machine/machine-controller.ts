@@ -29,6 +29,7 @@ import {
   draftOf,
   isDeleting,
   isFilteredOut,
+  openStackMachineFinalizer,
   ownerOf,
   pausedBy,
   watchFilter,
@@ -44,13 +45,13 @@ import {
   setAuthentication,
 } from '../common/conditions.ts';
 import { defaultConcurrency, type InfrastructureDependencies } from '../common/dependencies.ts';
-import { openStackMachineFinalizer } from '../common/names.ts';
 import { observedStateOf } from '../common/observed-state.ts';
 import { CloudFault } from '../common/outcomes.ts';
 import { pauseAfter } from '../common/pause.ts';
 import { warnOfNews } from '../common/warn.ts';
 import { byIdentity } from '../common/watches.ts';
 import { instanceNotReadyReason } from '../server/conditions.ts';
+import { createServerMemories } from '../server/memory.ts';
 import { placeFloatingIp } from './api-floating-ip.ts';
 import { reconcileDelete } from './deletion.ts';
 import { identityOf } from './desired-server.ts';
@@ -79,6 +80,7 @@ import { authenticationOf, reportOf, takeFromServer } from './status.ts';
 export function openStackMachineController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
   const memories = createClusterMemories();
+  const serverMemories = dependencies.serverMemories ?? createServerMemories();
   const consoleReads: ConsoleReads = new Map();
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
@@ -106,6 +108,7 @@ export function openStackMachineController(dependencies: InfrastructureDependenc
       openStackCluster,
       isControlPlane: owner !== undefined && isControlPlane(owner),
       memories,
+      serverMemories,
       server: context.cache.lister(OpenStackServers).get(key),
       follows: [],
       cloud: () => access(context, original, openStackCluster),

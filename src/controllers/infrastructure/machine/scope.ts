@@ -4,6 +4,7 @@ import type { ReconcileContext } from '../../../runtime/index.ts';
 import { setVerdict, type Verdict } from '../../shared/index.ts';
 import type { Followed } from '../common/attention.ts';
 import type { CloudAccess } from '../common/clouds.ts';
+import type { ServerMemories } from '../server/memory.ts';
 import type { ClusterMemories } from './memory.ts';
 
 /**
@@ -23,6 +24,7 @@ export interface MachineScope {
   readonly openStackCluster: OpenStackCluster | undefined;
   readonly isControlPlane: boolean;
   readonly memories: ClusterMemories;
+  readonly serverMemories: ServerMemories;
   /** OpenStackServer of the machine, once it exists */
   server: OpenStackServer | undefined;
   readonly follows: Followed[];

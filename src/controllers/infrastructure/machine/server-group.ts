@@ -6,12 +6,11 @@ import {
   setNameLabel,
 } from '../../../api/index.ts';
 import { collect, type ServerGroup, type ServerGroupPolicy } from '../../../openstack/index.ts';
-import { controlPlaneNameLabel } from '../../shared/index.ts';
+import { controlPlaneNameLabel, managedServerGroupAnnotation } from '../../shared/index.ts';
 import { clusterBase, networkName } from '../common/names.ts';
 import { attempt, UnusableInput } from '../common/outcomes.ts';
 import { ownerId } from '../common/ownership.ts';
 import { dependencyFailedReason, instanceDeleteFailedReason, invalidMachineSpecReason } from '../server/conditions.ts';
-import { managedServerGroupAnnotation } from './names.ts';
 import type { MachineScope, WholeScope } from './scope.ts';
 
 const policies: readonly string[] = ['anti-affinity', 'soft-anti-affinity', 'affinity', 'soft-affinity'];

@@ -13,9 +13,10 @@ import {
 import { objectKey } from '../../../client/index.ts';
 import { asJson, deepEqual, ignoreNotFound, isAlreadyExists, type JsonObject } from '../../../machinery/index.ts';
 import { fieldManager, filterLabelOf, isDeleting, ownerOf, ownerReference } from '../../shared/index.ts';
-import { abandonAnnotation } from '../common/names.ts';
-import { UnusableInput } from '../common/outcomes.ts';
+import { abandonAnnotation, openStackServerFinalizer, ownerMarkAnnotation } from '../common/names.ts';
+import { CloudFault, UnusableInput } from '../common/outcomes.ts';
 import { invalidMachineSpecReason } from '../server/conditions.ts';
+import { placeIn } from '../server/loss.ts';
 import { desiredServerSpec, InvalidMachineSpec, managedGroupOf, zoneOf } from './desired-server.ts';
 import type { WholeScope } from './scope.ts';
 import { managedServerGroup } from './server-group.ts';
@@ -80,6 +81,10 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
   const { context, machine, cluster } = scope;
   const { namespace = '', name = '' } = machine.metadata;
   const { client, signal } = context;
+  // what the server's controller would record first is there from the beginning
+  const mark = machine.metadata.uid ?? '';
+  const place = await placeOf(scope);
+  if (hasNoServer(scope.original)) scope.serverMemories.expect(mark);
   try {
     return await client.create(
       OpenStackServers,
@@ -90,7 +95,8 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
           name,
           namespace,
           labels: { [clusterNameLabel]: cluster.metadata.name ?? '', ...filterLabelOf(machine) },
-          annotations: { [specAnnotation]: hashOf(machine.spec) },
+          annotations: { [specAnnotation]: hashOf(machine.spec), [ownerMarkAnnotation]: mark, ...place },
+          finalizers: [openStackServerFinalizer],
           ownerReferences: [ownerReference(machine, OpenStackMachines)],
         },
         spec,
@@ -102,6 +108,16 @@ async function create(scope: WholeScope, spec: OpenStackServerSpec): Promise<Ope
     const existing = await client.get(OpenStackServers, { namespace, name }, { signal });
     assertOurs(scope, existing);
     return existing;
+  }
+}
+
+/** Unusable credentials are reported by the server's controller. */
+async function placeOf(scope: WholeScope): Promise<Record<string, string>> {
+  try {
+    return placeIn(await scope.cloud());
+  } catch (error) {
+    if (error instanceof CloudFault) return {};
+    throw error;
   }
 }
 

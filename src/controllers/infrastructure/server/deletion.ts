@@ -1,7 +1,8 @@
+import { wasMovedHere } from '../../../api/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import { withoutFinalizer } from '../../shared/index.ts';
 import { notReady } from '../common/conditions.ts';
-import { openStackServerFinalizer, ownerMarkAnnotation } from '../common/names.ts';
+import { openStackServerFinalizer } from '../common/names.ts';
 import { attempt } from '../common/outcomes.ts';
 import { isBegunByUpstream } from '../common/upstream.ts';
 import { instanceDeletedReason, instanceDeleteFailedReason, instanceReadyCondition } from './conditions.ts';
@@ -20,12 +21,9 @@ const volumesMs = 10_000;
 
 /** Tells whether any cloud resource can belong to this server. */
 export function mayOwnResources(server: ServerScope['server']): boolean {
-  const { metadata, status } = server;
+  const { status } = server;
   if (status?.resolved !== undefined || status?.instanceID !== undefined) return true;
-  if (isBegunByUpstream(server, openStackServerFinalizer)) return true;
-  // an object that was moved here keeps its mark but loses its status
-  const mark = metadata.annotations?.[ownerMarkAnnotation];
-  return mark !== undefined && mark !== metadata.uid;
+  return isBegunByUpstream(server, openStackServerFinalizer) || wasMovedHere(server);
 }
 
 /**

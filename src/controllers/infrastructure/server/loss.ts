@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { trimTrailing } from '../../../machinery/index.ts';
 import type { Server } from '../../../openstack/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
+import type { CloudAccess } from '../common/clouds.ts';
 import { notReady } from '../common/conditions.ts';
 import { attempt } from '../common/outcomes.ts';
 import { instanceGoneReason, instanceNotFoundReason, instanceReadyCondition } from './conditions.ts';
@@ -19,16 +20,19 @@ const confirmMs = 60_000;
 /** Recheck interval: the cloud's operator may restore a server that counts as gone. */
 const recheckMs = 600_000;
 
-function placeOf({ cloud }: ServerScope): string {
-  const { authUrl } = cloud.openstack.config;
-  const text = JSON.stringify([trimTrailing(authUrl, '/'), cloud.region ?? '', cloud.projectId]);
+function placeOf({ openstack, region, projectId }: CloudAccess): string {
+  const { authUrl } = openstack.config;
+  const text = JSON.stringify([trimTrailing(authUrl, '/'), region ?? '', projectId]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
+
+/** Annotation of a new server object with the project where its server is going to be. */
+export const placeIn = (cloud: CloudAccess): Record<string, string> => ({ [placeAnnotation]: placeOf(cloud) });
 
 /** Records the project of the server. */
 export function notePlace(scope: ServerScope): void {
   const { metadata } = scope.server;
-  const place = placeOf(scope);
+  const place = placeOf(scope.cloud);
   delete scope.memory.missedSince;
   if (metadata.annotations?.[placeAnnotation] === place) return;
   metadata.annotations = { ...metadata.annotations, [placeAnnotation]: place };
@@ -42,7 +46,7 @@ export async function missServer(scope: ServerScope, id: string): Promise<Server
   const { server, cloud, context, memory } = scope;
   const name = `Server ${server.metadata.name} (${id})`;
   const noted = server.metadata.annotations?.[placeAnnotation];
-  if (noted !== undefined && noted !== placeOf(scope)) {
+  if (noted !== undefined && noted !== placeOf(cloud)) {
     const message = `${name} is not in project ${cloud.projectId} of cloud "${cloud.cloudName}", where the credentials lead now; it was made in another project, region or cloud: correct ${cloud.source} or spec.identityRef`;
     judge(scope, instanceReadyCondition, notReady(instanceNotFoundReason, message));
     updateStatus(server, { ready: false, instanceState: 'UNKNOWN' });

@@ -25,11 +25,21 @@ export interface ServerMemories {
   of(uid: string): ServerMemory;
   /** the mark of this server was just created */
   begin(uid: string): void;
+  /** this process is about to create a server object with a new mark */
+  expect(mark: string): void;
+  /** true once for an expected mark: nothing was requested with it before */
+  meets(mark: string): boolean;
+  /** another process may have made resources of expected servers */
+  expectNone(): void;
   forget(uid: string): void;
 }
 
+/** Bounds the memory if server objects cannot be created. */
+const mostExpected = 1000;
+
 export function createServerMemories(): ServerMemories {
   const memories = new Map<string, ServerMemory>();
+  const expected = new Set<string>();
   const put = (uid: string, untried: readonly Made[]): ServerMemory => {
     const memory: ServerMemory = { untried: new Set(untried), volumes: new Map() };
     memories.set(uid, memory);
@@ -38,6 +48,12 @@ export function createServerMemories(): ServerMemories {
   return {
     of: (uid) => memories.get(uid) ?? put(uid, []),
     begin: (uid) => void put(uid, ['ports', 'volumes', 'server']),
+    expect(mark) {
+      if (expected.size >= mostExpected) expected.clear();
+      expected.add(mark);
+    },
+    meets: (mark) => expected.delete(mark),
+    expectNone: () => expected.clear(),
     forget: (uid) => void memories.delete(uid),
   };
 }

@@ -6,7 +6,7 @@ import { attempt } from '../common/outcomes.ts';
 import { carriesMark } from '../common/ownership.ts';
 import { portCreateFailedReason } from './conditions.ts';
 import { portSpec } from './desired.ts';
-import { type ServerScope, save, updateStatus } from './scope.ts';
+import { type ServerScope, updateStatus } from './scope.ts';
 import { sameTags } from './tags.ts';
 import { ensureTrunk } from './trunks.ts';
 
@@ -20,10 +20,8 @@ export async function ensurePorts(scope: ServerScope): Promise<readonly string[]
   const made = missing.length === 0 ? [] : await createPorts(scope, missing);
   const all = known.map((port) => port ?? must(made.shift(), 'a port that was made'));
   const ids = all.map(({ id }) => id);
-  if (ids.some((id, index) => recordedIds(scope)[index] !== id)) {
-    noteIds(scope, ids);
-    await save(scope);
-  }
+  // not stored before the server is created: until then, the mark and the name find them
+  if (ids.some((id, index) => recordedIds(scope)[index] !== id)) noteIds(scope, ids);
   await Promise.all(wanted.map((port, index) => dressPort(scope, port, must(all[index], 'a port'), isFirst)));
   return ids;
 }

@@ -60,7 +60,7 @@ const byImage = 'image';
  */
 export function openStackServerController(dependencies: InfrastructureDependencies): ControllerDefinition {
   const attention = createAttention();
-  const memories = createServerMemories();
+  const memories = dependencies.serverMemories ?? createServerMemories();
   const lookups = dependencies.lookups ?? createLookupCache({ clock: dependencies.clock });
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
@@ -72,7 +72,8 @@ export function openStackServerController(dependencies: InfrastructureDependenci
     if (isFilteredOut(cached, dependencies.watchFilter) || isPaused(context, cached)) return done();
     const uid = cached.metadata.uid ?? '';
     const server = await recordIntent(context, OpenStackServers, cached, openStackServerFinalizer);
-    if (server !== cached && !mayHaveMade(cached, openStackServerFinalizer)) memories.begin(uid);
+    const isNew = server !== cached && !mayHaveMade(cached, openStackServerFinalizer);
+    if (isNew || memories.meets(ownerId(cached))) memories.begin(uid);
     if (server.metadata.finalizers?.includes(openStackServerFinalizer) !== true) return done();
     const draft = draftOf(server);
     const result = await pass(context, key, server, draft);
@@ -203,6 +204,11 @@ export function openStackServerController(dependencies: InfrastructureDependenci
       }),
     ],
     sources: [attention.source, rotationSource(dependencies, OpenStackServers)],
+    // another process may have made resources meanwhile
+    released(key) {
+      memories.expectNone();
+      memories.forget(dependencies.cache.lister(OpenStackServers).get(key)?.metadata.uid ?? '');
+    },
     reconcile,
   });
 

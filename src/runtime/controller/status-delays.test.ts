@@ -32,11 +32,14 @@ async function reportSize(context: ReconcileContext): Promise<void> {
   await patchObject(context.client, Widgets, before, after, {
     ...by,
     clock: context.clock,
-    textsMayWait: () => context.textsMayWait?.(Widgets, key) === true,
+    statusMayWait: ({ fields, conditions }) =>
+      fields.length === 0 &&
+      conditions.every(({ from, to }) => from?.status === to?.status) &&
+      context.statusMayWait?.(Widgets, key) === true,
   });
 }
 
-async function openWorld(textDelayMs?: number): Promise<void> {
+async function openWorld(statusDelayMs?: number): Promise<void> {
   world = controllerWorld(
     {
       reconcile: async (context) => {
@@ -44,7 +47,7 @@ async function openWorld(textDelayMs?: number): Promise<void> {
         return done();
       },
     },
-    { ...(textDelayMs !== undefined && { textDelayMs }) },
+    { ...(statusDelayMs !== undefined && { statusDelayMs }) },
   );
   await world.server.create(Widgets, widget('a', { spec: { size: 1 } }), by);
   await world.start();
@@ -63,7 +66,7 @@ function statusWrites(): number {
   return world.server.requests.filter(({ subresource }) => subresource === 'status').length;
 }
 
-describe('a status in which only texts changed', () => {
+describe('a status that nobody waits for', () => {
   it('is written at once by default', async () => {
     await openWorld();
     await resize(2);

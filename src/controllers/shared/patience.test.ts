@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../machinery/index.ts';
+import type { ConditionChange, StatusChange } from '../../runtime/index.ts';
+import { nobodyWaitsFor } from './patience.ts';
+
+type Status = 'True' | 'False' | 'Unknown';
+
+const object = (kind: string, more: object = {}): KubeObject => ({
+  apiVersion: 'cluster.x-k8s.io/v1beta2',
+  kind,
+  metadata: { name: 'a' },
+  ...more,
+});
+const condition = (type: string, from: Status | undefined, to: Status): ConditionChange => ({
+  type,
+  from: from === undefined ? undefined : { type, status: from },
+  to: { type, status: to },
+});
+const change = (fields: readonly string[], ...conditions: ConditionChange[]): StatusChange => ({
+  fields,
+  patch: {},
+  conditions,
+});
+
+describe('whether somebody waits for a change of a status', () => {
+  const controlPlane = { metadata: { name: 'a', labels: { 'cluster.x-k8s.io/control-plane': '' } } };
+  it.each<[string, StatusChange, KubeObject, boolean]>([
+    ['a text', change([], condition('Ready', 'False', 'False')), object('Machine'), false],
+    ['a condition that becomes True', change([], condition('Ready', 'False', 'True')), object('Machine'), true],
+    ['a condition that is lost', change([], condition('Ready', 'True', 'False')), object('Machine'), false],
+    ['a condition that only informs', change([], condition('UpToDate', undefined, 'True')), object('Machine'), false],
+    ['a failed health check', change([], condition('HealthCheckSucceeded', 'True', 'False')), object('Machine'), true],
+    ['the generation', change(['observedGeneration', 'phase']), object('Anything'), false],
+    ['a field that it does not know', change(['resolved']), object('OpenStackServer'), true],
+    ['the id of a server', change(['instanceID']), object('OpenStackServer'), true],
+    ['the Node of a worker', change(['nodeRef', 'nodeInfo']), object('Machine'), false],
+    ['the Node of a control plane', change(['nodeRef', 'nodeInfo']), object('Machine', controlPlane), true],
+    ['provisioned infrastructure', change(['initialization']), object('Cluster'), true],
+  ])('%s', (_, seen, of, expected) => {
+    expect(nobodyWaitsFor(seen, of)).toBe(!expected);
+  });
+
+  it('somebody waits for numbers of machines when all work', () => {
+    const numbers = (ready: number): KubeObject =>
+      object('MachineSet', {
+        spec: { replicas: 2 },
+        status: { replicas: 2, upToDateReplicas: 2, readyReplicas: ready, availableReplicas: ready },
+      });
+    expect(nobodyWaitsFor(change(['readyReplicas']), numbers(1))).toBe(true);
+    expect(nobodyWaitsFor(change(['readyReplicas']), numbers(2))).toBe(false);
+  });
+});

@@ -1,0 +1,110 @@
+import { Clusters, Machines, OpenStackMachines, OpenStackServers } from '../../api/index.ts';
+import { isJsonObject, type JsonObject, type KubeObject } from '../../machinery/index.ts';
+import type { ConditionChange, StatusChange } from '../../runtime/index.ts';
+import { controlPlaneLabel } from './names.ts';
+
+// Where every write is a request, a status that no controller and no script waits for is written together with the
+// next one that somebody waits for, or some seconds later. Only what every reconcile observes anew may wait: what
+// cannot be observed again is written at once.
+
+/** Members of the status of any kind. */
+const observations: ReadonlySet<string> = new Set([
+  'deprecated',
+  'lastUpdated',
+  'observedGeneration',
+  'phase',
+  'selector',
+]);
+
+/** Further members of the status of one kind. */
+const observationsOf: Readonly<Record<string, ReadonlySet<string>>> = {
+  [Clusters.kind]: new Set(['controlPlane', 'workers']),
+  [Machines.kind]: new Set(['addresses', 'nodeInfo', 'failureDomain', 'certificatesExpiryDate']),
+  [OpenStackMachines.kind]: new Set(['addresses', 'instanceID']),
+  [OpenStackServers.kind]: new Set(['addresses']),
+};
+
+/** Milestones of Machines: only those of control planes let others continue. */
+const milestones: ReadonlySet<string> = new Set(['initialization', 'nodeRef']);
+
+/** Numbers of machines: a controller continues when they are that of the spec, and not before. */
+const counts: ReadonlySet<string> = new Set([
+  'replicas',
+  'readyReplicas',
+  'availableReplicas',
+  'upToDateReplicas',
+  'fullyLabeledReplicas',
+  'versions',
+]);
+
+/** Conditions that inform, whatever their status. */
+const informing: ReadonlySet<string> = new Set([
+  'BootstrapConfigReady',
+  'CertificatesAvailable',
+  'ControlPlaneAvailable',
+  'ControlPlaneComponentsHealthy',
+  'ControlPlaneMachinesReady',
+  'ControlPlaneMachinesUpToDate',
+  'DataSecretAvailable',
+  'Deleting',
+  'EtcdClusterHealthy',
+  'InfrastructureReady',
+  'InstanceReady',
+  'MachinesReady',
+  'MachinesUpToDate',
+  'NodeHealthy',
+  'NodeReady',
+  'OpenStackAuthenticationSucceeded',
+  'RemoteConnectionProbe',
+  'Remediating',
+  'RollingOut',
+  'ScalingDown',
+  'ScalingUp',
+  'UpToDate',
+  'Updating',
+  'WorkerMachinesReady',
+  'WorkerMachinesUpToDate',
+  'WorkersAvailable',
+]);
+
+/** Conditions of which every change makes a controller act. */
+const acting: ReadonlySet<string> = new Set(['HealthCheckSucceeded', 'OwnerRemediated']);
+
+/** Conditions that the control plane reports of a machine. The machine sums them up, and must not do so twice. */
+const summedUp: ReadonlySet<string> = new Set([
+  'APIServerPodHealthy',
+  'ControllerManagerPodHealthy',
+  'EtcdMemberHealthy',
+  'EtcdPodHealthy',
+  'NodeKubeadmLabelsAndTaintsSet',
+  'SchedulerPodHealthy',
+]);
+
+/** Tells whether neither a controller nor a user's script waits for a change of the status of an object. */
+export function nobodyWaitsFor({ fields, conditions, patch }: StatusChange, object: KubeObject): boolean {
+  const isObservation = (field: string): boolean =>
+    observations.has(field) ||
+    observationsOf[object.kind]?.has(field) === true ||
+    (counts.has(field) && !isReached(object, field)) ||
+    (object.kind === Machines.kind && milestones.has(field) && !isMilestone(object, field, patch));
+  return fields.every(isObservation) && conditions.every(isPatient);
+}
+
+function isPatient({ type, from, to }: ConditionChange): boolean {
+  if (acting.has(type)) return false;
+  if (from?.status === to?.status || informing.has(type)) return true;
+  return to?.status !== 'True' && !summedUp.has(type);
+}
+
+/** Tells whether a control plane continues: with the server of a machine, and with its Node. */
+function isMilestone({ metadata }: KubeObject, field: string, patch: JsonObject): boolean {
+  if (metadata.labels?.[controlPlaneLabel] === undefined) return false;
+  const { initialization } = patch;
+  return field !== 'initialization' || (isJsonObject(initialization) && 'infrastructureProvisioned' in initialization);
+}
+
+/** Tells whether a number of machines is that of the spec. */
+function isReached(object: KubeObject, field: string): boolean {
+  const { spec, status } = object as { spec?: { replicas?: number }; status?: Record<string, unknown> };
+  return field !== 'versions' && (spec?.replicas === undefined || (status?.[field] ?? 0) === spec.replicas);
+}
