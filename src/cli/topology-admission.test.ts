@@ -144,6 +144,7 @@ describe('admission of ClusterClasses and their clusters', () => {
 
   it.each<[string, Partial<ClusterClassSpec>, RegExp]>([
     ['a template that is none', { infrastructure: ref('Infra') }, /template kind must end with 'Template'/],
+    ['a template of nothing', { infrastructure: ref('Template') }, /template kind must end with 'Template'/],
     [
       'a name that is none',
       { infrastructure: { ...ref('InfraTemplate'), naming: { template: '{{ .cluster.name }}_X' } } },
@@ -210,6 +211,11 @@ describe('admission of ClusterClasses and their clusters', () => {
       'a patch outside of the spec',
       { patches: [definition({ op: 'add', path: '/metadata/x', value: 1 })] as never },
       /must start with/,
+    ],
+    [
+      'a patch beside the spec',
+      { patches: [definition({ op: 'add', path: '/specs/x', value: 1 })] as never },
+      /must start with "\/spec\/"/,
     ],
     [
       'an index other than the first',
@@ -464,6 +470,47 @@ describe('admission of ClusterClasses and their clusters', () => {
       scaled({ taints: [{ key: 'node.kubernetes.io/x', effect: 'NoExecute', propagation: 'Always' }] }),
     ).rejects.toThrow(/machineDeployments\[a\]\.taints\[0\]\.key/);
     await scaled({});
+  });
+
+  it('refuses another class or version while the class is not there or not reconciled', async () => {
+    await ready(classOf('first'));
+    await create('c10', { classRef: { name: 'first' } });
+    await expect(change('c10', { classRef: { name: 'absent' } })).rejects.toThrow(
+      /spec\.topology\.classRef: .*ClusterClass here\/absent does not exist/,
+    );
+    const worker = { class: 'worker', name: 'a', replicas: 1 };
+    await client.create(ClusterClasses, classOf('unready', { controlPlane: ref('OtherTemplate') }), by);
+    await expect(change('c10', { classRef: { name: 'unready' } })).rejects.toThrow(
+      /ClusterClass unready is not compatible with first/,
+    );
+    await expect(
+      create('c11', {
+        classRef: { name: 'unready' },
+        workers: { machineDeployments: [{ ...worker, class: 'other' }] },
+      }),
+    ).rejects.toThrow(/"other" does not exist in ClusterClass "unready"/);
+    // A class that is changed has to be reconciled again.
+    await client.patch(
+      ClusterClasses,
+      { namespace: 'here', name: 'first' },
+      'merge',
+      asTyped<JsonObject>({ spec: workers({ minReadySeconds: 5 }) } as never),
+      by,
+    );
+    await expect(change('c10', { version: 'v1.35.0' })).rejects.toThrow(/one minor at a time/);
+    const scaled = await change('c10', { workers: { machineDeployments: [worker] } });
+    expect(scaled.spec.topology?.workers?.machineDeployments?.[0]?.replicas).toBe(1);
+  });
+
+  it('refuses a class whose versions lack the one of the Cluster', async () => {
+    await ready(classOf('free'));
+    await create('c12', { classRef: { name: 'free' }, version: 'v1.33.0' });
+    await ready(classOf('newer', { kubernetesVersions: ['v1.33.3', 'v1.34.1'] }));
+    await expect(change('c12', { classRef: { name: 'newer' } })).rejects.toThrow(
+      /spec\.topology\.version: .*spec\.kubernetesVersions of ClusterClass newer; allowed: v1\.33\.3, v1\.34\.1/,
+    );
+    const moved = await change('c12', { classRef: { name: 'newer' }, version: 'v1.33.3' });
+    expect(moved.spec.topology?.version).toBe('v1.33.3');
   });
 
   it('refuses to move a cluster to a class with other kinds', async () => {
