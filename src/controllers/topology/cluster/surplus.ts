@@ -62,6 +62,8 @@ export interface TemplatesInUse {
 }
 
 export interface TemplateSweep {
+  /** notes that templates are about to be created, which an interrupted reconcile may leave without a user */
+  expect(cluster: Cluster): void;
   /**
    * Deletes unreferenced templates of the cluster: replaced ones once their last MachineSet is gone, and those of an
    * interrupted reconcile. Runs only after all references are written.
@@ -79,6 +81,9 @@ export function createTemplateSweep(): TemplateSweep {
   /** by Cluster uid: templates in use when nothing was left to delete */
   const clean = new Map<string, string>();
   return {
+    expect({ metadata }) {
+      clean.delete(metadata.uid ?? '');
+    },
     async removeUnused(context, cluster, kinds, templatesOf) {
       addReferences(context, cluster, kinds);
       const uid = cluster.metadata.uid ?? '';

@@ -556,6 +556,7 @@ class Pass {
     // write references before the objects exist, so that an interrupted reconcile leaves no orphans
     this.#record(infrastructureRef, controlPlaneRef, sequence);
     await this.#write();
+    if (due.some(({ live }) => live === undefined)) this.#templates.expect(owner);
     for (const one of due) {
       await applier.apply(context, one);
       if (!one.live) {
