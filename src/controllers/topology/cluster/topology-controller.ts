@@ -126,8 +126,14 @@ export function topologyController(dependencies: TopologyDependencies): Controll
     return classesWith(cache, object).flatMap((clusterClass) => clustersOf(cache, clusterClass).map(objectKey));
   }
 
+  function forget(cluster: ObjectKey): void {
+    applier.keepOnly(cluster, []);
+    templates.forget(cluster);
+  }
+
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const cluster = context.cache.lister(Clusters).get(key);
+    if (!cluster) forget(key);
     if (!cluster || !hasTopology(cluster) || isFilteredOut(cluster, dependencies.watchFilter)) return done();
     const pass = new Pass(dependencies, context, { follower, applier, templates }, cluster);
     const pauses = pausedBy(cluster, cluster);
@@ -169,6 +175,7 @@ export function topologyController(dependencies: TopologyDependencies): Controll
       watchMapped(Machines, clusterKey, { predicates: [versionChanged], patient: true }),
     ],
     sources: [follower.source],
+    released: forget,
     reconcile,
   });
 
@@ -557,13 +564,15 @@ class Pass {
     this.#record(infrastructureRef, controlPlaneRef, sequence);
     await this.#write();
     if (due.some(({ live }) => live === undefined)) this.#templates.expect(owner);
+    const kept = changes.flatMap(({ live }) => live ?? []);
     for (const one of due) {
-      await applier.apply(context, one);
+      kept.push(await applier.apply(context, one));
       if (!one.live) {
         const { kind, metadata } = one.desired;
         context.events.event(owner, 'Normal', 'TopologyCreate', `Created ${kind} ${metadata.name}`);
       }
     }
+    applier.keepOnly(objectKey(owner), kept);
     await removeSurplusHealthChecks(context, owner, checks);
     await this.#templates.removeUnused(context, owner, inUse, async (resource) => {
       const selector = `${clusterNameLabel}=${owner.metadata.name},${topologyOwnedLabel}`;
