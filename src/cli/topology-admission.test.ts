@@ -704,6 +704,31 @@ describe('admission of ClusterClasses and their clusters', () => {
     expect((await next()).spec.topology?.version).toBe('v1.34.0');
   });
 
+  it('does not store the default of a variable for replicas beside a field that somebody set', async () => {
+    const count = {
+      name: 'count',
+      required: false,
+      schema: { openAPIV3Schema: { type: 'integer' as const, default: 3, maximum: 5 } },
+    };
+    const counted = classOf('counted', { variables: [count] });
+    counted.metadata.annotations = { 'topology.capstan.dev/control-plane-replicas-variable': 'count' };
+    await ready(counted);
+    const at = { classRef: { name: 'counted' }, variables: undefined as never };
+    const alone = await create('c16', { ...at, controlPlane: { replicas: 1 } });
+    expect(alone.spec.topology?.variables ?? []).toEqual([]);
+    const unset = await create('c17', at);
+    expect(unset.spec.topology?.variables).toEqual([{ name: 'count', value: 3 }]);
+    const both = await create('c18', {
+      ...at,
+      controlPlane: { replicas: 1 },
+      variables: [{ name: 'count', value: 5 }],
+    });
+    expect(both.spec.topology?.variables).toEqual([{ name: 'count', value: 5 }]);
+    await expect(create('c19', { ...at, controlPlane: { replicas: 7 } })).rejects.toThrow(
+      /variables\[count\]\.value: .*less than or equal to 5/,
+    );
+  });
+
   it('gives a topology only to Clusters that were created with one, unless an annotation says otherwise', async () => {
     await ready(classOf('given'));
     const key = { namespace: 'here', name: 'c14' };

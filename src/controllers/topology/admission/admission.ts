@@ -23,7 +23,7 @@ import { createContractResolver, isHookPending, isTrue } from '../../shared/inde
 import { classRefusal, mayUseClass } from '../class-offer.ts';
 import { planeStateOf } from '../cluster/current-state.ts';
 import { classKeyOf, hasTopology, type TopologyCluster } from '../common.ts';
-import { controlPlaneReplicas } from '../desired/replicas.ts';
+import { controlPlaneReplicas, withReplicasVariable } from '../desired/replicas.ts';
 import { defaultVariables, validateVariables } from '../variables/values.ts';
 import { noPools, validateClass } from './class-rules.ts';
 import { incompatibilities, misfits, shortList, takenFromClusters } from './compatibility.ts';
@@ -178,7 +178,13 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       if (draft.spec?.topology?.classRef?.name === undefined) return;
       if (!hasTopology(draft) || !isConcerned(draft, old)) return;
       const found = await soonReady(draft, signal);
-      if (found && isReady(found)) defaultVariables(draft.spec.topology, clone(found.status?.variables ?? []));
+      if (!found || !isReady(found)) return;
+      const { topology } = draft.spec;
+      const whole = withReplicasVariable(found, topology);
+      // a variable that follows the field is not stored: it would win over a later change of the field
+      const follower = whole === topology ? undefined : whole.variables?.at(-1)?.name;
+      const definitions = clone(found.status?.variables ?? []).filter(({ name }) => name !== follower);
+      defaultVariables(topology, definitions);
     },
 
     async validateCluster(cluster, old, signal = forever) {
@@ -206,7 +212,8 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       }
       if (isReady(found)) {
         const definitions = found.status?.variables ?? [];
-        errors.push(...validateVariables(topology, definitions, { old: before?.spec.topology }));
+        const whole = withReplicasVariable(found, topology);
+        errors.push(...validateVariables(whole, definitions, { old: before?.spec.topology }));
       } else warnings.push(unchecked('is not reconciled yet', 'variables'));
       errors.push(
         ...misfits(cluster, found),

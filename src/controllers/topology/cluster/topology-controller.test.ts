@@ -134,6 +134,24 @@ describe('a topology', () => {
     expect(await names(FakeMachineTemplates)).toEqual(before);
   });
 
+  it('takes the replicas of the control plane from the field, if nobody set the variable that the class names', async () => {
+    world = await createTopologyWorld();
+    await createClass(world, 'small', {
+      variables: [
+        { name: 'flavor', required: false, schema: { openAPIV3Schema: { type: 'string', default: 'm1.small' } } },
+        { name: 'count', required: false, schema: { openAPIV3Schema: { type: 'integer', default: 3 } } },
+      ],
+    });
+    const annotations = { 'topology.capstan.dev/control-plane-replicas-variable': 'count' };
+    const key = { namespace: world.namespace, name: 'small' };
+    await world.client.patch(ClusterClasses, key, 'merge', { metadata: { annotations } }, by);
+    await createTopologyCluster(world, 'c1', { controlPlane: { replicas: 1 } });
+    await world.until(() => ready(2));
+    const [plane] = await world.list(FakeControlPlanes);
+    expect(at(plane!, 'spec', 'replicas')).toBe(1);
+    expect((await reconciled())?.message ?? '').toBe('');
+  });
+
   it('upgrades the control plane first, then workers one after the other', async () => {
     world = await createTopologyWorld();
     await createClass(world);

@@ -2,6 +2,7 @@ import {
   type Cluster,
   type ClusterAddon,
   ClusterAddons,
+  type ClusterClass,
   ClusterClasses,
   Clusters,
   type ContractReference,
@@ -73,6 +74,7 @@ import {
 import { computeDesired } from '../desired/compute.ts';
 import { infrastructureRefPath } from '../desired/control-plane.ts';
 import { withField } from '../desired/json-path.ts';
+import { withReplicasVariable } from '../desired/replicas.ts';
 import type { Blueprint, DesiredState } from '../desired/types.ts';
 import { ClassPatchError } from '../patches/engine.ts';
 import { externalPatches } from '../patches/external.ts';
@@ -290,7 +292,7 @@ class Pass {
     const { hooks } = this.#dependencies;
     const context = this.#context;
     const clusterClass = await readClass(context, this.#stored);
-    const cluster = this.#withVariables(clusterClass.status?.variables ?? []);
+    const cluster = this.#withVariables(clusterClass);
     const blueprint = await readBlueprint(context, this.#follower, cluster, clusterClass);
     const { controlPlaneRef, infrastructureRef } = cluster.spec;
     this.#requireKinds(blueprint);
@@ -351,8 +353,10 @@ class Pass {
   }
 
   /** Returns the Cluster with defaults and validated variables; it may be older than the last change of its class. */
-  #withVariables(definitions: Parameters<typeof validateVariables>[1]): TopologyCluster {
+  #withVariables(clusterClass: ClusterClass): TopologyCluster {
+    const definitions = clusterClass.status?.variables ?? [];
     const cluster = draftOf(this.#stored);
+    cluster.spec.topology = withReplicasVariable(clusterClass, cluster.spec.topology);
     defaultVariables(cluster.spec.topology, definitions);
     const errors = validateVariables(cluster.spec.topology, definitions);
     if (errors.length > 0) throw new NotYet('ReconcileFailed', errors.map(formatFieldError).join('; '));
