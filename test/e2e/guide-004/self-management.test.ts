@@ -91,7 +91,10 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(JSON.parse(outcome.stdout)).toMatchObject({ clouds: [{ orphans: [], missing: [] }] });
       // In the cluster itself, the audit cannot see what its parent and the other clusters there own.
       const { network } = bench.cloud.openstack;
-      const sibling = await network.networks.create({ name: 'of a sibling', description: '[owner 5b1d3c9a-0f4e-4c7b-9a51-2f6d8e7c0b13]' });
+      const sibling = await network.networks.create({
+        name: 'of a sibling',
+        description: '[owner 5b1d3c9a-0f4e-4c7b-9a51-2f6d8e7c0b13]',
+      });
       const insideArgs = ['--kubeconfig', childFile(), '--cloud', 'openstack'];
       const refused = await capstan(['audit', ...insideArgs, '--delete', '--yes'], { env });
       expect(refused, refused.stdout).toMatchObject({
