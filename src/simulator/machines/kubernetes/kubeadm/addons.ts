@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { addressInCidr, cidrFamily, type JsonObject, type KubeObject } from '../../../../machinery/index.ts';
 import type { ClusterConfiguration } from './documents.ts';
-import { controlPlaneLabel } from './names.ts';
+import { controlPlaneMarks } from './names.ts';
 import { coreDnsVersion, type KubernetesVersion } from './version.ts';
 
 // CoreDNS and kube-proxy as deployed by kubeadm.
@@ -75,7 +75,7 @@ export function coreDns(cluster: ClusterConfiguration, version: KubernetesVersio
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       tolerations: [
         { key: 'CriticalAddonsOnly', operator: 'Exists' },
-        { key: controlPlaneLabel, effect: 'NoSchedule' },
+        ...controlPlaneMarks(version).taints.map((key) => ({ key, effect: 'NoSchedule' })),
       ],
       containers: [
         {

@@ -1,4 +1,4 @@
-import { type Node, Nodes, type Taint } from '../../../../api/index.ts';
+import { type Node, Nodes } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { asJson, isNotFound, type JsonObject, must } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
@@ -20,6 +20,7 @@ import {
   type ClusterConfiguration,
   type Documents,
   type InitSettings,
+  type NodeRegistration,
   readCluster,
   readInit,
 } from './documents.ts';
@@ -30,7 +31,7 @@ import { writeManifests } from './manifests.ts';
 import {
   bootstrapTokenGroup,
   controlPlaneComponents,
-  controlPlaneLabel,
+  controlPlaneMarks,
   excludeBalancersLabel,
   manifestPath,
   paths,
@@ -99,12 +100,7 @@ export async function kubeadmInit(context: KubeadmContext, documents: Documents)
     say('[addons] Applied essential addon: kube-proxy');
   }
   if (!isSkipped('mark-control-plane')) {
-    await markControlPlane(
-      context,
-      client,
-      run.nodeName,
-      registrationTaints(settings.nodeRegistration, { isControlPlane: true }),
-    );
+    await markControlPlane(context, client, { ...run, registration: settings.nodeRegistration });
   }
   say('\nYour Kubernetes control-plane has initialized successfully!\n');
 }
@@ -319,12 +315,11 @@ function newToken({ machine }: KubeadmContext): BootstrapToken {
 export async function markControlPlane(
   { machine, say }: KubeadmContext,
   client: Client,
-  nodeName: string,
-  taints: readonly Taint[],
+  { nodeName, registration, version }: { nodeName: string; registration: NodeRegistration; version: KubernetesVersion },
 ): Promise<void> {
-  say(
-    `[mark-control-plane] Marking the node ${nodeName} as control-plane by adding the labels: [${controlPlaneLabel} ${excludeBalancersLabel}]`,
-  );
+  const taints = registrationTaints(registration, { isControlPlane: true, version });
+  const labels = [...controlPlaneMarks(version).labels, excludeBalancersLabel];
+  say(`[mark-control-plane] Marking the node ${nodeName} as control-plane by adding the labels: [${labels.join(' ')}]`);
   const deadline = machine.clock.now() + nodePatienceMs;
   for (;;) {
     const node: Node | undefined = await client.get(Nodes, { name: nodeName }).catch((error: unknown) => {
@@ -342,7 +337,7 @@ export async function markControlPlane(
         'strategic',
         {
           metadata: {
-            labels: { [controlPlaneLabel]: '', [excludeBalancersLabel]: '' },
+            labels: Object.fromEntries(labels.map((label) => [label, ''])),
             annotations: { 'node.alpha.kubernetes.io/ttl': '0' },
           },
           ...(missing.length > 0 && { spec: { taints: asJson([...present, ...missing]) } }),

@@ -27,7 +27,7 @@ import {
 } from './documents.ts';
 import { KubeadmFailure } from './failure.ts';
 import { endpointOf, ignoredIn, markControlPlane, usesLocalApi } from './init.ts';
-import { nodeNameOf, registrationTaints, writeKubeletFiles } from './kubelet-start.ts';
+import { nodeNameOf, writeKubeletFiles } from './kubelet-start.ts';
 import { writeManifests } from './manifests.ts';
 import { paths } from './names.ts';
 import { bootstrapKubeletCertificate } from './tls-bootstrap.ts';
@@ -251,13 +251,8 @@ async function joinByLocalApi(run: JoinRun, endpoint: ApiEndpoint): Promise<void
   await mark(run, workload);
 }
 
-function mark({ context, nodeName, settings }: JoinRun, workload: WorkloadCluster): Promise<void> {
-  return markControlPlane(
-    context,
-    workload.loopback,
-    nodeName,
-    registrationTaints(settings.nodeRegistration, { isControlPlane: true }),
-  );
+function mark({ context, nodeName, settings, version }: JoinRun, workload: WorkloadCluster): Promise<void> {
+  return markControlPlane(context, workload.loopback, { nodeName, version, registration: settings.nodeRegistration });
 }
 
 /** Starts the static Pods and joins etcd: first as a learner, then as a voting member. */
