@@ -53,7 +53,7 @@ export async function releaseMachines(scope: ControlPlaneScope): Promise<Result 
 export const hasHook = ({ provider }: ControlPlaneScope, { metadata }: Machine): boolean =>
   metadata.annotations?.[provider.cleanupHook] !== undefined;
 
-function isOurTurn({ provider }: ControlPlaneScope, { metadata, status }: Machine): boolean {
+export function isOurTurn({ provider }: ControlPlaneScope, { metadata, status }: Machine): boolean {
   const deleting = conditionOf({ ...(status && { status }) }, 'Deleting');
   // hooks of others may need a working kubelet, so this hook is released last
   const others = Object.keys(metadata.annotations ?? {}).some(
