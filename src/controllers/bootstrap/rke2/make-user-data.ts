@@ -3,6 +3,7 @@ import { objectKey } from '../../../client/index.ts';
 import { done, type Result } from '../../../runtime/index.ts';
 import {
   type ClusterCertificates,
+  cachedSecret,
   certificateFiles,
   requireClusterCertificates,
   rke2CertificatePlans,
@@ -27,6 +28,7 @@ export const dataSecretAccess = ({ config, context }: RKE2ConfigScope): DataSecr
   client: context.client,
   config,
   resource: RKE2Configs,
+  cached: (key) => cachedSecret(context.cache, key),
   signal: context.signal,
 });
 
