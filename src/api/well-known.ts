@@ -95,8 +95,8 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'true stores Secrets of the workload cluster encrypted.',
     ],
     'controlplane.cluster.x-k8s.io/restore': [
-      'control planes in Pods',
-      'Name of a backup, or latest. Each new value restores once.',
+      'control planes in Pods, RKE2ControlPlane',
+      'Name of a backup or snapshot; for control planes in Pods also latest. Each new value restores once.',
     ],
     'controlplane.cluster.x-k8s.io/restore-from': [
       'control planes in Pods',
@@ -286,6 +286,8 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'KubeadmControlPlane, RKE2ControlPlane',
       'A machine was deleted and its replacement is still to be created.',
     ],
+    'controlplane.cluster.x-k8s.io/restored': ['RKE2ControlPlane', 'Name of the snapshot it was last restored from.'],
+    'controlplane.cluster.x-k8s.io/restores': ['Machine', 'Name of the snapshot of etcd it starts from.'],
     'controlplane.cluster.x-k8s.io/rke2-server-configuration': [
       'Machine',
       'The spec.serverConfig of the RKE2ControlPlane when the Machine was created.',
