@@ -171,6 +171,13 @@ const cure =
   /; ((?:add|ask|check|choose|correct|create|define|delete|do|free|give|import|install|let|look|make|name|narrow|put|raise|read|remove|repair|restart|say|scale|set|start|take|try|upgrade|upload|use|write)\b[^;]*)$/;
 
 export function nextAction(found: Found): string {
+  if (found.kind !== 'LatticeCluster') return usualAction(found);
+  // what a cloud lacks is named by several sentences, each with its remedy
+  const own = found.reason === 'Missing' ? cure.exec(found.message)?.[1] : undefined;
+  return own ?? usualAction(found).replace('that identityRef names', 'with the credentials of the LatticeCluster');
+}
+
+function usualAction(found: Found): string {
   const rule = rules.find(({ when }) => when.test(found.reason) || when.test(found.message));
   if (rule) return typeof rule.next === 'string' ? rule.next : rule.next(found);
   return cure.exec(found.message)?.[1] ?? describe(found);
