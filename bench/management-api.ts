@@ -3,16 +3,20 @@
  * managers, API requests, writes of etcd, and all of these at rest. Managers of others are measured by the same command.
  *
  *   npx tsx bench/management-api.ts --clusters 50                                   starts a Kubernetes and `capstan controller`
+ *   npx tsx bench/management-api.ts --hosted hosted --clusters 100                  hosted control planes without workers, on a simulated node
  *   npx tsx bench/management-api.ts --kubeconfig FILE --clusters 50                 starts `capstan controller --install` there
  *   npx tsx bench/management-api.ts --kubeconfig FILE --target NAME --pid PID…      measures the managers that work there already
  */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { discover, type HttpClient, httpClient, loadKubeconfig } from '../src/client/index.ts';
 import type { KubeObject, Resource } from '../src/machinery/index.ts';
-import { findOrBuildPrograms } from '../test/conformance/go-build.ts';
+import { findOrBuildPrograms, findOrBuildScheduler } from '../test/conformance/go-build.ts';
 import { startRealKubernetes } from '../test/conformance/real-kubernetes.ts';
 import { type ControllerProcess, startController } from '../test/support/controller-process.ts';
+import { startSimulatedNode } from '../test/support/node-process.ts';
 import { freePorts } from '../test/support/ports.ts';
 import { type AnsweredRequests, answeredRequests, requestsBetween } from './lib/api-server-requests.ts';
 import { buildCapstan, residentBytes } from './lib/capstan.ts';
@@ -20,8 +24,9 @@ import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
 import { setTimings } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
-import { openFleet } from './lib/fleet.ts';
+import { type Fleet, openFleet } from './lib/fleet.ts';
 import { fleetFlags, fleetKind, fleetShape, machinePace } from './lib/fleet-flags.ts';
+import { flavors, openHostedFleet } from './lib/hosted-fleet.ts';
 import { revisionOf } from './lib/quiet.ts';
 import { processCpuSeconds } from './lib/target.ts';
 
@@ -39,6 +44,10 @@ const { values } = parseArgs({
     /** the managers that work there; without any, ours is started */
     pid: fleetFlags.pid,
     target: { type: 'string', default: 'capstan' },
+    /** control planes in Pods instead of machines: k0smotron or hosted. A Kubernetes that is there needs a node for them. */
+    hosted: { type: 'string' },
+    /** of every hosted control plane */
+    replicas: { type: 'string', default: '3' },
     /** tell what each of our controllers asked for until the fleet was ready */
     requests: { type: 'boolean', default: false },
     /** further arguments of `capstan controller` */
@@ -47,7 +56,11 @@ const { values } = parseArgs({
 });
 
 const shape = fleetShape(values, 'fleet');
-const kind = fleetKind(shape);
+const flavor = values.hosted === undefined ? undefined : flavors[values.hosted];
+if (values.hosted !== undefined && !flavor)
+  throw new Error(`--hosted ${values.hosted}: one of ${Object.keys(flavors).join(', ')}`);
+const replicas = Number(values.replicas);
+const kind = flavor ? `${shape.clusters} x ${values.hosted}, ${replicas} replicas` : fleetKind(shape);
 const figures = new Figures();
 let reportRequests = async (): Promise<void> => {};
 const build = await buildCapstan();
@@ -59,6 +72,7 @@ try {
   await setTimings(cloud, machinePace(values));
   const kubeconfig = values.kubeconfig ?? (await startKubernetes());
   const controller = values.pid.length > 0 ? undefined : await startOurs(kubeconfig);
+  if (flavor && values.kubeconfig === undefined) await startNode(kubeconfig);
   await measure(kubeconfig, controller ? [controller.process.pid] : values.pid.map(Number));
 } finally {
   for (const stop of stops.reverse()) await stop();
@@ -67,9 +81,34 @@ try {
 figures.print();
 
 async function startKubernetes(): Promise<string> {
-  const kubernetes = await startRealKubernetes(await findOrBuildPrograms(process.env, console.error));
+  const programs = await findOrBuildPrograms(process.env, console.error);
+  const scheduler = flavor && (await findOrBuildScheduler(process.env, console.error));
+  const kubernetes = await startRealKubernetes(programs, { ...(scheduler !== undefined && { scheduler }) });
   stops.push(() => kubernetes.stop());
   return kubernetes.kubeconfig;
+}
+
+async function startNode(kubeconfig: string): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'capstan-bench-node-'));
+  stops.push(async () => rmSync(directory, { recursive: true, force: true }));
+  const node = await startSimulatedNode({ kubeconfig, directory, args: [] });
+  stops.push(() => node.stop());
+}
+
+/** What is created and waited for. */
+async function openWork(
+  client: HttpClient,
+  limits: { patienceMs: number; signal: AbortSignal },
+): Promise<Pick<Fleet, 'apply' | 'untilReady' | 'delete' | 'untilGone'>> {
+  if (!flavor) return await openFleet(client, shape, limits);
+  const planes = await openHostedFleet(client, flavor, { replicas, ...limits });
+  const names = Array.from({ length: shape.clusters }, (_, index) => `plane-${index}`);
+  return {
+    apply: () => planes.apply(names),
+    untilReady: () => planes.untilComplete(names),
+    delete: () => planes.delete(names),
+    untilGone: () => planes.untilGone(names),
+  };
 }
 
 async function startOurs(kubeconfig: string): Promise<ControllerProcess> {
@@ -106,10 +145,7 @@ async function measure(kubeconfig: string, pids: readonly number[]): Promise<voi
     await createCloudSecret(client, cloud);
     add('resident_mib_before', mib(pids.map(residentBytes)), 'MiB');
     await cloud.operate('DELETE', '/requests');
-    const fleet = await openFleet(client, shape, {
-      patienceMs: Number(values.patience) * 1000,
-      signal: stop.signal,
-    });
+    const fleet = await openWork(client, { patienceMs: Number(values.patience) * 1000, signal: stop.signal });
     const objectsBefore = await storedObjects(client);
     const before = await read();
     await Promise.all([fleet.untilReady(), fleet.apply()]);

@@ -13,5 +13,8 @@ await build({
   format: 'esm',
   packages: 'external',
   sourcemap: true,
+  // Every process keeps its source text, with two bytes for each character of a file if one is not ASCII, as in comments.
+  minifyWhitespace: true,
+  lineLimit: 160,
   logLevel: 'warning',
 });

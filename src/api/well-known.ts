@@ -231,6 +231,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'Digest of the files at the first use. Other files are refused. Remove the annotation to accept the current files.',
     ],
     'stacks.capstan.dev/served-hook': ['ClusterAddon', 'Hook and class whose stages ran last.'],
+    'stacks.capstan.dev/running-class': ['ClusterAddon', 'Class whose stages run.'],
     'stacks.capstan.dev/stage-since': ['ClusterAddon', 'The running stage, and its start time.'],
     'stacks.capstan.dev/release': ['objects of a release', 'Name of the ClusterStackRelease that brought them.'],
     'capstan.dev/built-in': [

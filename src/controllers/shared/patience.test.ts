@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../machinery/index.ts';
 import type { ConditionChange, StatusChange } from '../../runtime/index.ts';
-import { nobodyWaitsFor } from './patience.ts';
+import { nobodyWaitsFor, patienceWith } from './patience.ts';
 
 type Status = 'True' | 'False' | 'Unknown';
 
@@ -40,13 +40,27 @@ describe('whether somebody waits for a change of a status', () => {
     expect(nobodyWaitsFor(seen, of)).toBe(!expected);
   });
 
-  it('somebody waits for numbers of machines when all work', () => {
-    const numbers = (ready: number): KubeObject =>
+  it('somebody waits for numbers of machines when all are there and work', () => {
+    const numbers = (ready: number, upToDate = 2): KubeObject =>
       object('MachineSet', {
         spec: { replicas: 2 },
-        status: { replicas: 2, upToDateReplicas: 2, readyReplicas: ready, availableReplicas: ready },
+        status: { replicas: 2, upToDateReplicas: upToDate, readyReplicas: ready, availableReplicas: ready },
       });
     expect(nobodyWaitsFor(change(['readyReplicas']), numbers(1))).toBe(true);
     expect(nobodyWaitsFor(change(['readyReplicas']), numbers(2))).toBe(false);
+    expect(nobodyWaitsFor(change(['replicas', 'upToDateReplicas']), numbers(0))).toBe(true);
+    expect(nobodyWaitsFor(change(['replicas']), numbers(2, 0))).toBe(false);
   });
+
+  it('somebody waits for the counts of kinds that have not all of them', () => {
+    const plane = object('K0smotronControlPlane', { spec: { replicas: 1 }, status: { replicas: 1 } });
+    expect(nobodyWaitsFor(change(['replicas']), plane)).toBe(false);
+  });
+});
+
+it('what sums up others waits longer than these', () => {
+  const levels = ['OpenStackServer', 'Machine', 'MachineSet', 'MachineDeployment', 'Cluster'].map((kind) =>
+    patienceWith(object(kind)),
+  );
+  expect(levels).toEqual([...new Set(levels)].sort((a, b) => a - b));
 });

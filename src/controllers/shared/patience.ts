@@ -1,4 +1,13 @@
-import { Clusters, Machines, OpenStackMachines, OpenStackServers } from '../../api/index.ts';
+import {
+  Clusters,
+  KubeadmControlPlanes,
+  MachineDeployments,
+  MachineSets,
+  Machines,
+  OpenStackMachines,
+  OpenStackServers,
+  RKE2ControlPlanes,
+} from '../../api/index.ts';
 import { isJsonObject, type JsonObject, type KubeObject } from '../../machinery/index.ts';
 import type { ConditionChange, StatusChange } from '../../runtime/index.ts';
 import { controlPlaneLabel } from './names.ts';
@@ -27,7 +36,7 @@ const observationsOf: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Milestones of Machines: only those of control planes let others continue. */
 const milestones: ReadonlySet<string> = new Set(['initialization', 'nodeRef']);
 
-/** Numbers of machines: a controller continues when they are that of the spec, and not before. */
+/** Numbers of machines: a controller continues when all machines are there and work, and not before. */
 const counts: ReadonlySet<string> = new Set([
   'replicas',
   'readyReplicas',
@@ -80,6 +89,21 @@ const summedUp: ReadonlySet<string> = new Set([
   'SchedulerPodHealthy',
 ]);
 
+/** Kinds that sum up others, and how much longer their status waits: each is written after those that it sums up. */
+const patience: Readonly<Record<string, number>> = {
+  [Machines.kind]: 1.25,
+  [MachineSets.kind]: 1.5,
+  [KubeadmControlPlanes.kind]: 1.5,
+  [RKE2ControlPlanes.kind]: 1.5,
+  [MachineDeployments.kind]: 1.75,
+  [Clusters.kind]: 2,
+};
+
+/** Tells how much longer than others the status of an object waits. */
+export function patienceWith({ kind }: KubeObject): number {
+  return patience[kind] ?? 1;
+}
+
 /** Tells whether neither a controller nor a user's script waits for a change of the status of an object. */
 export function nobodyWaitsFor({ fields, conditions, patch }: StatusChange, object: KubeObject): boolean {
   const isObservation = (field: string): boolean =>
@@ -103,8 +127,14 @@ function isMilestone({ metadata }: KubeObject, field: string, patch: JsonObject)
   return field !== 'initialization' || (isJsonObject(initialization) && 'infrastructureProvisioned' in initialization);
 }
 
-/** Tells whether a number of machines is that of the spec. */
+/** Counts that are those of the spec when a set of machines is complete; upToDateReplicas of an old set is 0. */
+const completeness = ['replicas', 'readyReplicas', 'availableReplicas'] as const;
+
+/** Tells whether a count is that of the spec, and the machines are complete. */
 function isReached(object: KubeObject, field: string): boolean {
-  const { spec, status } = object as { spec?: { replicas?: number }; status?: Record<string, unknown> };
-  return field !== 'versions' && (spec?.replicas === undefined || (status?.[field] ?? 0) === spec.replicas);
+  const { spec, status = {} } = object as { spec?: { replicas?: number }; status?: Record<string, unknown> };
+  if (field === 'versions') return false;
+  const desired = spec?.replicas;
+  if (desired === undefined) return true;
+  return (status[field] ?? 0) === desired && completeness.every((count) => (status[count] ?? desired) === desired);
 }

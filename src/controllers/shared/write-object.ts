@@ -2,7 +2,7 @@ import { objectKey } from '../../client/index.ts';
 import { clone, type KubeObject, type Resource } from '../../machinery/index.ts';
 import { patchObject, type ReconcileContext } from '../../runtime/index.ts';
 import { inLegacyOrder, inStoredOrder } from './condition-order.ts';
-import { nobodyWaitsFor } from './patience.ts';
+import { nobodyWaitsFor, patienceWith } from './patience.ts';
 
 /** Field manager of patches, the same as upstream's. */
 export const fieldManager = 'manager';
@@ -31,7 +31,8 @@ export function writeObject<T extends KubeObject>(
     arrangeConditions: (conditions, path) =>
       path.includes('deprecated') ? inLegacyOrder(conditions) : inStoredOrder(conditions),
     statusMayWait: (change) =>
-      nobodyWaitsFor(change, after) && context.statusMayWait?.(resource, objectKey(before)) === true,
+      nobodyWaitsFor(change, after) &&
+      context.statusMayWait?.(resource, objectKey(before), patienceWith(after)) === true,
     ...(options.observed && { observedGeneration: true }),
   });
 }

@@ -233,7 +233,7 @@ export function createController(definition: ControllerDefinition, options: Cont
         get signal() {
           return ending.signal();
         },
-        statusMayWait: (resource, of) => delay.mayWait(`${resourceId(resource)} ${formatKey(of)}`),
+        statusMayWait: (resource, of, times) => delay.mayWait(`${resourceId(resource)} ${formatKey(of)}`, times),
       };
       outcome = await definition.reconcile(context, target);
     } catch (error) {

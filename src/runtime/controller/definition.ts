@@ -25,8 +25,11 @@ export interface ReconcileContext {
   random: Random;
   /** aborts on timeout and at shutdown */
   signal: AbortSignal;
-  /** true if a status write that nobody waits for should be left out: the key is reconciled again soon; set for APIs reached over HTTP */
-  statusMayWait?(resource: Resource<KubeObject>, key: ObjectKey): boolean;
+  /**
+   * True if a status write that nobody waits for should be left out: the key is reconciled again soon. `times` lengthens
+   * the delay. Set for APIs reached over HTTP.
+   */
+  statusMayWait?(resource: Resource<KubeObject>, key: ObjectKey, times?: number): boolean;
 }
 
 /** Enqueues keys for reasons outside of the API, such as a cloud poll or a timer. */

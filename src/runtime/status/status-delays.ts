@@ -2,20 +2,23 @@ import type { Clock } from '../../machinery/index.ts';
 
 /** Lets one reconcile delay status writes that nobody waits for. */
 export interface StatusDelay {
-  /** true if the caller should skip the write of this object; the key is reconciled again after the delay */
-  mayWait(object: string): boolean;
+  /**
+   * True if the caller should skip the write of this object; the key is reconciled again after the delay. `times`
+   * lengthens the delay.
+   */
+  mayWait(object: string, times?: number): boolean;
 }
 
 /**
  * Delays status writes that nobody waits for. While a cluster comes up, most of them are replaced within seconds, and each
- * is a request that wakes other controllers too. An object is never delayed for longer than `delayMs` after the first
- * write that was left out.
+ * is a request that wakes other controllers too. An object is never delayed for longer than `delayMs`, or `times` as
+ * long, after the first write that was left out.
  */
 export class StatusDelays {
   readonly #clock: Clock;
   readonly #delayMs: number;
-  /** key of the reconcile, object -> time of the first write that was left out */
-  readonly #since = new Map<string, Map<string, number>>();
+  /** key of the reconcile, object -> time at which its status is written at the latest */
+  readonly #due = new Map<string, Map<string, number>>();
 
   constructor(clock: Clock, delayMs: number) {
     this.#clock = clock;
@@ -26,21 +29,22 @@ export class StatusDelays {
   begin(key: string): StatusDelay & { end(): number | undefined } {
     const waiting = new Map<string, number>();
     return {
-      mayWait: (object) => {
+      mayWait: (object, times = 1) => {
         const now = this.#clock.now();
-        const since = waiting.get(object) ?? this.#since.get(key)?.get(object) ?? now;
+        const delayMs = this.#delayMs * times;
+        const due = waiting.get(object) ?? this.#due.get(key)?.get(object) ?? now + delayMs;
         // a clock that was set back must not delay a status for longer
-        if (now < since || now - since >= this.#delayMs) return false;
-        waiting.set(object, since);
+        if (now >= due || due - now > delayMs) return false;
+        waiting.set(object, due);
         return true;
       },
       end: () => {
         if (waiting.size === 0) {
-          this.#since.delete(key);
+          this.#due.delete(key);
           return undefined;
         }
-        this.#since.set(key, waiting);
-        return Math.min(...waiting.values()) + this.#delayMs - this.#clock.now();
+        this.#due.set(key, waiting);
+        return Math.min(...waiting.values()) - this.#clock.now();
       },
     };
   }

@@ -1,4 +1,4 @@
-import { Clusters, clusterNameLabel, Machines } from '../../../api/index.ts';
+import { Clusters, clusterNameLabel, Machines, Secrets } from '../../../api/index.ts';
 import { type ObjectKey, objectKey } from '../../../client/index.ts';
 import { isConflict, type Resource } from '../../../machinery/index.ts';
 import {
@@ -125,7 +125,10 @@ export function configController<T extends BootstrapConfig, D extends ConfigDepe
     for: resource,
     continuesAfterOwnWrite: 'everything',
     concurrency: dependencies.concurrency ?? defaultConcurrency,
-    setup: registerConfigIndex(resource),
+    setup(informers) {
+      registerConfigIndex(resource)(informers);
+      informers.informer(Secrets);
+    },
     watches: [
       watchObjects(resource, { predicates: watchFilter(dependencies.watchFilter) }),
       watchMapped(

@@ -8,7 +8,14 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../machinery/index.ts';
-import { clusterSecretType, controllerOf, fieldManager, ownerReference, withOwner } from '../../shared/index.ts';
+import {
+  clusterSecretType,
+  controllerOf,
+  fieldManager,
+  ownerReference,
+  type ReadSecret,
+  withOwner,
+} from '../../shared/index.ts';
 import { BootstrapInputError } from './machine-content.ts';
 
 export interface DataSecretAccess {
@@ -16,6 +23,8 @@ export interface DataSecretAccess {
   /** the bootstrap configuration; the Secret takes its name */
   config: KubeObject;
   resource: Resource;
+  /** reads a Secret from a cache; a missing one is then requested from the API */
+  cached?: ReadSecret;
   signal: AbortSignal;
 }
 
@@ -50,7 +59,7 @@ export function findDataSecret({ client, config, signal }: DataSecretAccess): Pr
 
 /** Sets the owner reference of an existing Secret; returns undefined if there is no Secret. */
 export async function keepDataSecretOwned(access: DataSecretAccess): Promise<Secret | undefined> {
-  const secret = await findDataSecret(access);
+  const secret = access.cached?.(objectKey(access.config)) ?? (await findDataSecret(access));
   if (secret) await update(access, secret, undefined);
   return secret;
 }

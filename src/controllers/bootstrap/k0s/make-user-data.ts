@@ -3,6 +3,7 @@ import { objectKey } from '../../../client/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
 import {
   type BootstrapToken,
+  cachedSecret,
   endpointUrl,
   formatToken,
   isTrue,
@@ -36,6 +37,7 @@ export const dataSecretAccess = ({ config, context }: K0sWorkerConfigScope): Dat
   client: context.client,
   config,
   resource: K0sWorkerConfigs,
+  cached: (key) => cachedSecret(context.cache, key),
   signal: context.signal,
 });
 

@@ -2,10 +2,12 @@ import { KubeadmConfigs } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { after, done, type Result } from '../../../runtime/index.ts';
 import {
+  cachedSecret,
   isNotConnected,
   isTrue,
   keepTokenAlive,
   kubeadmTokenPurpose,
+  type ReadSecret,
   shouldRotate,
   type TokenAccess,
   tokenCheckMs,
@@ -26,8 +28,9 @@ export async function keepReady(scope: KubeadmConfigScope, secretName: string): 
   const token = specOf(config).joinConfiguration?.discovery?.bootstrapToken?.token;
   const initialized = isTrue(cluster, 'ControlPlaneInitialized');
   if (secretName === config.metadata.name) {
-    const { client, signal } = context;
-    const exists = await keepDataSecretOwned({ client, config, resource: KubeadmConfigs, signal });
+    const { client, cache, signal } = context;
+    const cached: ReadSecret = (key) => cachedSecret(cache, key);
+    const exists = await keepDataSecretOwned({ client, config, resource: KubeadmConfigs, cached, signal });
     // a machine that initialized the cluster must never get join data
     const canRepeat = token !== undefined || !initialized;
     if (!exists && canRepeat && !owner.hasNodes && !owner.deleting) return undefined;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Clusters, ConfigMaps, Machines, Secrets } from '../../../api/index.ts';
+import { Clusters, ConfigMaps, KubeadmConfigs, Machines, Secrets } from '../../../api/index.ts';
 import { parseRfc3339, statusError } from '../../../machinery/index.ts';
 import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { conditionOf, isTrue, legacyConditionOf } from '../../shared/index.ts';
@@ -141,6 +141,24 @@ describe('a joining machine', () => {
     await world.workload.delete(Secrets, { namespace: 'kube-system', name: lost?.metadata.name ?? '' });
     await world.until(async () => (await tokens()).length === 1);
     expect((await tokens())[0]?.metadata.name).toBe(lost?.metadata.name);
+  });
+
+  it('reads the Secrets of its cluster from the cache', async () => {
+    const faults: FaultRule[] = [];
+    await startJoinable({ faults });
+    const ofCluster = { metadata: { labels: { 'cluster.x-k8s.io/cluster-name': 'c1' } } };
+    await world.client.patch(Secrets, { namespace: world.namespace, name: 'c1-ca' }, 'merge', ofCluster, by);
+    await createMachine('v');
+    await world.until(() => isReady('v'));
+    faults.push({ verb: 'get', resource: 'secrets', error: () => statusError.internal('Secrets cannot be requested') });
+    await createMachine('w');
+    await world.until(() => isReady('w'));
+    // user data that exists is looked at again with every change of the Machine
+    const labels = { metadata: { labels: { changed: 'yes' } } };
+    await world.client.patch(KubeadmConfigs, { namespace: world.namespace, name: 'w' }, 'merge', labels, by);
+    await world.pass(minute);
+    expect(await isReady('w')).toBe(true);
+    expect(world.entries.filter(({ message }) => message === 'Reconcile failed')).toEqual([]);
   });
 
   it('uses one token however often writing the user data fails', async () => {

@@ -5,6 +5,7 @@ import {
   type CertificateAccess,
   type CertificatePlan,
   type ClusterCertificates,
+  cachedSecret,
   controlPlaneCertificatePlans,
   ensureClusterCertificates,
   introduceToken,
@@ -83,8 +84,8 @@ async function join(scope: KubeadmConfigScope): Promise<Result> {
 }
 
 function certificateAccess(scope: KubeadmConfigScope, plans: readonly CertificatePlan[]): CertificateAccess {
-  const { client, signal } = scope.context;
-  return { client, cluster: objectKey(scope.cluster), plans, signal };
+  const { client, cache, signal } = scope.context;
+  return { client, cluster: objectKey(scope.cluster), plans, cached: (key) => cachedSecret(cache, key), signal };
 }
 
 async function renderInput(

@@ -9,6 +9,7 @@ import { objectKey } from '../../../client/index.ts';
 import { done, type Result } from '../../../runtime/index.ts';
 import {
   type ClusterCertificates,
+  cachedSecret,
   certificateFiles,
   requireClusterCertificates,
   rke2CertificatePlans,
@@ -33,6 +34,7 @@ export const dataSecretAccess = ({ config, context }: RKE2ConfigScope): DataSecr
   client: context.client,
   config,
   resource: RKE2Configs,
+  cached: (key) => cachedSecret(context.cache, key),
   signal: context.signal,
 });
 

@@ -28,14 +28,8 @@ import { ensureObjects } from './ensure-object.ts';
 import { KubeadmFailure } from './failure.ts';
 import { kubeletConfiguration, nodeNameOf, registrationTaints, writeKubeletFiles } from './kubelet-start.ts';
 import { writeManifests } from './manifests.ts';
-import {
-  bootstrapTokenGroup,
-  controlPlaneComponents,
-  controlPlaneMarks,
-  excludeBalancersLabel,
-  manifestPath,
-  paths,
-} from './names.ts';
+import { controlPlaneMarks } from './marks.ts';
+import { bootstrapTokenGroup, controlPlaneComponents, manifestPath, paths } from './names.ts';
 import {
   adminBinding,
   bootstrapRules,
@@ -100,7 +94,7 @@ export async function kubeadmInit(context: KubeadmContext, documents: Documents)
     say('[addons] Applied essential addon: kube-proxy');
   }
   if (!isSkipped('mark-control-plane')) {
-    await markControlPlane(context, client, { ...run, registration: settings.nodeRegistration });
+    await markControlPlane(run, client);
   }
   say('\nYour Kubernetes control-plane has initialized successfully!\n');
 }
@@ -311,14 +305,17 @@ function newToken({ machine }: KubeadmContext): BootstrapToken {
   };
 }
 
+type MarkedRun = Pick<InitRun, 'context' | 'nodeName' | 'version'> & {
+  readonly settings: { readonly nodeRegistration: NodeRegistration };
+};
+
 /** Labels and taints the Node as control plane once its kubelet has registered it. */
 export async function markControlPlane(
-  { machine, say }: KubeadmContext,
+  { context: { machine, say }, nodeName, settings, version }: MarkedRun,
   client: Client,
-  { nodeName, registration, version }: { nodeName: string; registration: NodeRegistration; version: KubernetesVersion },
 ): Promise<void> {
-  const taints = registrationTaints(registration, { isControlPlane: true, version });
-  const labels = [...controlPlaneMarks(version).labels, excludeBalancersLabel];
+  const { labels } = controlPlaneMarks(version);
+  const taints = registrationTaints(settings.nodeRegistration, { isControlPlane: true, version });
   say(`[mark-control-plane] Marking the node ${nodeName} as control-plane by adding the labels: [${labels.join(' ')}]`);
   const deadline = machine.clock.now() + nodePatienceMs;
   for (;;) {

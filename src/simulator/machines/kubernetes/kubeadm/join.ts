@@ -237,7 +237,7 @@ async function refuseTakenName({ context, discovered, nodeName }: JoinRun): Prom
 async function joinByEndpoint(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
   await bootstrapKubelet(run, run.discovered.server);
   const workload = await startControlPlane(run, endpoint);
-  await mark(run, workload);
+  await markControlPlane(run, workload.loopback);
 }
 
 /** The kubelet registers through the local API server, so its Node appears only once the machine is an etcd member. */
@@ -248,11 +248,7 @@ async function joinByLocalApi(run: JoinRun, endpoint: ApiEndpoint): Promise<void
     run,
     endpointOf({ ...run.cluster, controlPlaneEndpoint: undefined }, address, endpoint.bindPort),
   );
-  await mark(run, workload);
-}
-
-function mark({ context, nodeName, settings, version }: JoinRun, workload: WorkloadCluster): Promise<void> {
-  return markControlPlane(context, workload.loopback, { nodeName, version, registration: settings.nodeRegistration });
+  await markControlPlane(run, workload.loopback);
 }
 
 /** Starts the static Pods and joins etcd: first as a learner, then as a voting member. */

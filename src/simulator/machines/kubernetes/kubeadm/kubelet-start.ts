@@ -6,7 +6,8 @@ import { versionFile } from '../kubelet/kubelet.ts';
 import { dnsAddress } from './addons.ts';
 import type { KubeadmContext } from './context.ts';
 import type { Argument, ClusterConfiguration, NodeRegistration } from './documents.ts';
-import { controlPlaneMarks, paths } from './names.ts';
+import { controlPlaneMarks } from './marks.ts';
+import { paths } from './names.ts';
 import { type KubernetesVersion, pauseVersion } from './version.ts';
 
 /** Builds the kubelet configuration, which all nodes of a cluster share. */
@@ -39,8 +40,7 @@ export function registrationTaints(
   registration: NodeRegistration,
   { isControlPlane, version }: { isControlPlane: boolean; version: KubernetesVersion },
 ): readonly Taint[] {
-  if (registration.taints || !isControlPlane) return registration.taints ?? [];
-  return controlPlaneMarks(version).taints.map((key) => ({ key, effect: 'NoSchedule' }));
+  return registration.taints ?? (isControlPlane ? controlPlaneMarks(version).taints : []);
 }
 
 /** Writes the files the kubelet needs to start. */
@@ -56,7 +56,7 @@ export function writeKubeletFiles(
   },
 ): void {
   const { nodeName, registration, version } = facts;
-  const taints = registrationTaints(registration, { isControlPlane: facts.isControlPlane, version });
+  const taints = registrationTaints(registration, facts);
   const flags: Argument[] = [
     ['container-runtime-endpoint', registration.criSocket],
     ['hostname-override', nodeName],

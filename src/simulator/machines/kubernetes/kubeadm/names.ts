@@ -21,15 +21,3 @@ export type ControlPlaneComponent = (typeof controlPlaneComponents)[number];
 export const manifestPath = (component: ControlPlaneComponent): string => `${paths.manifests}/${component}.yaml`;
 
 export const bootstrapTokenGroup = 'system:bootstrappers:kubeadm:default-node-token';
-export const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
-/** older name of the same role */
-export const masterLabel = 'node-role.kubernetes.io/master';
-
-/** Role labels that kubeadm of a version gives control-plane Nodes, and the keys of their taints. */
-export function controlPlaneMarks({ minor }: { minor: number }): { labels: string[]; taints: string[] } {
-  if (minor < 20) return { labels: [masterLabel], taints: [masterLabel] };
-  if (minor < 24) return { labels: [controlPlaneLabel, masterLabel], taints: [masterLabel] };
-  return { labels: [controlPlaneLabel], taints: minor < 25 ? [controlPlaneLabel, masterLabel] : [controlPlaneLabel] };
-}
-
-export const excludeBalancersLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
