@@ -19,6 +19,12 @@ describe('the next action for a LatticeCluster', () => {
     expect(lattice('Missing', message)).toBe(next);
   });
 
+  it('is to correct a field that the API refuses, not to ask for permissions', () => {
+    const message =
+      'RKE2ControlPlane red-control-plane: RKE2ControlPlane.controlplane.cluster.x-k8s.io "red-control-plane" is invalid: spec.version: Forbidden: cannot update Kubernetes version from v1.33.6+rke2r1 to v1.31.0+rke2r1: machines already run v1.33';
+    expect(lattice('ApplyFailed', message)).toBe('correct what the message says: kubectl edit latticecluster red');
+  });
+
   it('names its Secret in its own words', () => {
     const message = 'Secret capo-system/openstack-cloud-config does not exist; create it with the key clouds.yaml';
     expect(lattice('OpenStackAuthenticationFailed', message)).toContain('with the credentials of the LatticeCluster');

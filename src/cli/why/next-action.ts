@@ -18,12 +18,19 @@ const missingTemplate = /(?<![A-Za-z0-9])([A-Z][A-Za-z0-9]{1,60}Template)\b.{0,8
 /** what a class made cannot be used */
 const uselessResult = /\bNothing was changed: (correct .*)$/;
 
+const refusedField = /\bis invalid: \S+: (?:Forbidden|Invalid value|Required value|Unsupported value|Duplicate value)/;
+
 /** The first match wins. Most messages contain a fix; these name the first step. */
 const rules: readonly Rule[] = [
   {
     // before all others: these messages quote the API, whose words others match
     when: uselessResult,
     next: ({ message }) => uselessResult.exec(message)?.[1] ?? '',
+  },
+  {
+    // the API refused what a controller wrote: "Forbidden" is about a field, not about a permission
+    when: refusedField,
+    next: ({ kind, argument }) => `correct what the message says: kubectl edit ${kind.toLowerCase()} ${argument}`,
   },
   {
     when: /[Qq]uota|LimitExceeded/,
