@@ -120,6 +120,20 @@ describe('validation on create', () => {
       ],
     ],
     [
+      'fewer replicas than none',
+      make('Cluster', {
+        topology: {
+          ...topology,
+          controlPlane: { replicas: -1 },
+          workers: { machineDeployments: [{ class: 'w', name: 'md', replicas: -2 }] },
+        },
+      }),
+      [
+        'spec.topology.controlPlane.replicas: Invalid value: -1: must be greater than or equal to 0',
+        'spec.topology.workers.machineDeployments[md].replicas: Invalid value: -2: must be greater than or equal to 0',
+      ],
+    ],
+    [
       'a Machine nothing starts',
       make('Machine', { ...machine, version: 'v1.31.0', bootstrap: {} }),
       [
@@ -178,6 +192,16 @@ describe('validation on create', () => {
       'no step to take',
       { rollout: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } } },
       ['spec.rollout.strategy.rollingUpdate: Invalid value: "0": maxUnavailable and maxSurge cannot both be 0'],
+    ],
+    [
+      'fewer replicas than none',
+      { replicas: -1 },
+      ['spec.replicas: Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      'a negative surge',
+      { rollout: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: -1 } } } },
+      ['spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
       'a surge that is no number',

@@ -96,7 +96,7 @@ export type * from './clusterstack/types.ts';
 export * from './common/image-reference.ts';
 export * from './common/k0s-version.ts';
 export * from './conditions.ts';
-export { controlPlaneGroup } from './controlplane/group.ts';
+export { controlPlaneGroup, restoreAnnotation } from './controlplane/group.ts';
 export { defaultAuthorityDuration } from './controlplane/hosted/authority-duration.ts';
 export type * from './controlplane/hosted/types.ts';
 export { skipCoreDnsAnnotation, skipKubeProxyAnnotation } from './controlplane/image-tags.ts';

@@ -95,8 +95,8 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'true stores Secrets of the workload cluster encrypted.',
     ],
     'controlplane.cluster.x-k8s.io/restore': [
-      'control planes in Pods',
-      'Name of a backup, or latest. Each new value restores once.',
+      'control planes in Pods, RKE2ControlPlane',
+      'Name of a backup or snapshot; for control planes in Pods also latest. Each new value restores once.',
     ],
     'controlplane.cluster.x-k8s.io/restore-from': [
       'control planes in Pods',
@@ -231,6 +231,7 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'Digest of the files at the first use. Other files are refused. Remove the annotation to accept the current files.',
     ],
     'stacks.capstan.dev/served-hook': ['ClusterAddon', 'Hook and class whose stages ran last.'],
+    'stacks.capstan.dev/running-class': ['ClusterAddon', 'Class whose stages run.'],
     'stacks.capstan.dev/stage-since': ['ClusterAddon', 'The running stage, and its start time.'],
     'stacks.capstan.dev/release': ['objects of a release', 'Name of the ClusterStackRelease that brought them.'],
     'capstan.dev/built-in': [
@@ -285,6 +286,8 @@ export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
       'KubeadmControlPlane, RKE2ControlPlane',
       'A machine was deleted and its replacement is still to be created.',
     ],
+    'controlplane.cluster.x-k8s.io/restored': ['RKE2ControlPlane', 'Name of the snapshot it was last restored from.'],
+    'controlplane.cluster.x-k8s.io/restores': ['Machine', 'Name of the snapshot of etcd it starts from.'],
     'controlplane.cluster.x-k8s.io/rke2-server-configuration': [
       'Machine',
       'The spec.serverConfig of the RKE2ControlPlane when the Machine was created.',

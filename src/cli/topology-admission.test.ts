@@ -6,7 +6,10 @@ import {
   ClusterClasses,
   type ClusterClassSpec,
   Clusters,
+  KubeadmControlPlanes,
   type MachineDeploymentClass,
+  MachineDeployments,
+  Machines,
   Namespaces,
   ownDefinitions,
   protobufRegistry,
@@ -144,6 +147,7 @@ describe('admission of ClusterClasses and their clusters', () => {
 
   it.each<[string, Partial<ClusterClassSpec>, RegExp]>([
     ['a template that is none', { infrastructure: ref('Infra') }, /template kind must end with 'Template'/],
+    ['a template of nothing', { infrastructure: ref('Template') }, /template kind must end with 'Template'/],
     [
       'a name that is none',
       { infrastructure: { ...ref('InfraTemplate'), naming: { template: '{{ .cluster.name }}_X' } } },
@@ -212,6 +216,11 @@ describe('admission of ClusterClasses and their clusters', () => {
       /must start with/,
     ],
     [
+      'a patch beside the spec',
+      { patches: [definition({ op: 'add', path: '/specs/x', value: 1 })] as never },
+      /must start with "\/spec\/"/,
+    ],
+    [
       'an index other than the first',
       { patches: [definition({ op: 'add', path: '/spec/a/3', value: 1 })] as never },
       /only index 0/,
@@ -249,6 +258,98 @@ describe('admission of ClusterClasses and their clusters', () => {
       'a selector that selects nothing',
       { patches: [definition({ op: 'add', path: '/spec/a', value: 1 }, { controlPlane: true })] as never },
       /selector matches no template/,
+    ],
+    [
+      'a value and its source',
+      { patches: [definition({ op: 'add', path: '/spec/a', value: 1, valueFrom: { variable: 'size' } })] as never },
+      /can not define both value and valueFrom/,
+    ],
+    [
+      'two sources of a value',
+      {
+        patches: [
+          definition({ op: 'add', path: '/spec/a', valueFrom: { variable: 'size', template: '{{ .size }}' } }),
+        ] as never,
+      },
+      /exactly one of variable or template/,
+    ],
+    [
+      'a removal with a value',
+      { patches: [definition({ op: 'remove', path: '/spec/a', value: 1 })] as never },
+      /remove takes neither value nor valueFrom/,
+    ],
+    [
+      'a patch of two kinds',
+      {
+        patches: [
+          {
+            ...definition({ op: 'remove', path: '/spec/a' }),
+            external: { generatePatchesExtension: 'a.b' },
+          },
+        ] as never,
+      },
+      /only one of definitions or external/,
+    ],
+    ['a patch of nothing', { patches: [{ name: 'p' }] as never }, /one of definitions or external must be defined/],
+    [
+      'an extension without a task',
+      { patches: [{ name: 'p', external: { discoverVariablesExtension: 'a.b' } }] as never },
+      /one of generatePatchesExtension or validateTopologyExtension/,
+    ],
+    [
+      'two patches of one name',
+      {
+        patches: [
+          definition({ op: 'remove', path: '/spec/a' }),
+          definition({ op: 'remove', path: '/spec/b' }),
+        ] as never,
+      },
+      /patch names must be unique/,
+    ],
+    [
+      'a selector of nothing',
+      { patches: [definition({ op: 'remove', path: '/spec/a' }, { controlPlane: false })] as never },
+      /no resources are selected/,
+    ],
+    [
+      'a star in the middle of a name',
+      {
+        patches: [
+          definition({ op: 'remove', path: '/spec/a' }, { machineDeploymentClass: { names: ['wor*ker'] } }),
+        ] as never,
+      },
+      /"\*" is allowed once, at the beginning or at the end/,
+    ],
+    [
+      'a selector of machine pools',
+      {
+        patches: [
+          definition(
+            { op: 'remove', path: '/spec/a' },
+            { infrastructureCluster: true, machinePoolClass: { names: ['p'] } },
+          ),
+        ] as never,
+      },
+      /OpenStack has no machine pools/,
+    ],
+    [
+      'an enabledIf that cannot be read',
+      { patches: [{ ...definition({ op: 'remove', path: '/spec/a' }), enabledIf: '{{ if }}' }] as never },
+      /enabledIf.*template can not be parsed/,
+    ],
+    [
+      'two classes of workers of one name',
+      {
+        workers: {
+          machineDeployments: [workers({}), workers({})].flatMap(({ workers: all }) => all?.machineDeployments ?? []),
+        },
+      },
+      /machineDeployments\[1\].*[Dd]uplicate/,
+    ],
+    [
+      'a version that is none',
+      { kubernetesVersions: ['latest'] },
+      /kubernetesVersions\[0\].*must be a version such as v1\.34\.2/,
     ],
     [
       'a health check without machines',
@@ -464,6 +565,208 @@ describe('admission of ClusterClasses and their clusters', () => {
       scaled({ taints: [{ key: 'node.kubernetes.io/x', effect: 'NoExecute', propagation: 'Always' }] }),
     ).rejects.toThrow(/machineDeployments\[a\]\.taints\[0\]\.key/);
     await scaled({});
+  });
+
+  it('refuses another class or version while the class is not there or not reconciled', async () => {
+    await ready(classOf('first'));
+    await create('c10', { classRef: { name: 'first' } });
+    await expect(change('c10', { classRef: { name: 'absent' } })).rejects.toThrow(
+      /spec\.topology\.classRef: .*ClusterClass here\/absent does not exist/,
+    );
+    const worker = { class: 'worker', name: 'a', replicas: 1 };
+    await client.create(ClusterClasses, classOf('unready', { controlPlane: ref('OtherTemplate') }), by);
+    await expect(change('c10', { classRef: { name: 'unready' } })).rejects.toThrow(
+      /ClusterClass unready is not compatible with first/,
+    );
+    await expect(
+      create('c11', {
+        classRef: { name: 'unready' },
+        workers: { machineDeployments: [{ ...worker, class: 'other' }] },
+      }),
+    ).rejects.toThrow(/"other" does not exist in ClusterClass "unready"/);
+    // A class that is changed has to be reconciled again.
+    await client.patch(
+      ClusterClasses,
+      { namespace: 'here', name: 'first' },
+      'merge',
+      asTyped<JsonObject>({ spec: workers({ minReadySeconds: 5 }) } as never),
+      by,
+    );
+    await expect(change('c10', { version: 'v1.35.0' })).rejects.toThrow(/one minor at a time/);
+    const scaled = await change('c10', { workers: { machineDeployments: [worker] } });
+    expect(scaled.spec.topology?.workers?.machineDeployments?.[0]?.replicas).toBe(1);
+  });
+
+  it('refuses another version until the one before is everywhere', async () => {
+    await ready(classOf('busy'));
+    await create('c13', { classRef: { name: 'busy' } });
+    const group = 'controlplane.cluster.x-k8s.io';
+    const reference = (kind: string, apiGroup: string) => ({ apiGroup, kind, name: 'c13' });
+    await client.patch(
+      Clusters,
+      { namespace: 'here', name: 'c13' },
+      'merge',
+      { spec: { controlPlaneRef: reference('KubeadmControlPlane', group) } },
+      by,
+    );
+    const next = (annotations: JsonObject = {}, version = 'v1.34.0') =>
+      client.patch(
+        Clusters,
+        { namespace: 'here', name: 'c13' },
+        'merge',
+        { metadata: { annotations }, spec: { topology: { version } } },
+        by,
+      );
+    const infrastructureRef = reference('OpenStackMachineTemplate', 'infrastructure.cluster.x-k8s.io');
+    await client.create(
+      KubeadmControlPlanes,
+      {
+        apiVersion: `${group}/v1beta2`,
+        kind: 'KubeadmControlPlane',
+        metadata: { name: 'c13', namespace: 'here' },
+        spec: {
+          version: 'v1.33.0',
+          replicas: 1,
+          machineTemplate: { spec: { infrastructureRef } },
+        },
+      } as never,
+      by,
+    );
+    const runs = (version: string) =>
+      client.patch(
+        KubeadmControlPlanes,
+        { namespace: 'here', name: 'c13' },
+        'merge',
+        { status: { version } },
+        { ...by, subresource: 'status' },
+      );
+    await expect(next()).rejects.toThrow(
+      /version cannot be changed from v1\.33\.0 to v1\.34\.0 now: .* is being created/,
+    );
+    await runs('v1.32.0');
+    await expect(next()).rejects.toThrow(/KubeadmControlPlane c13 is being upgraded to it; wait for condition/);
+    await runs('v1.33.0');
+    const labels = { 'cluster.x-k8s.io/cluster-name': 'c13', 'topology.cluster.x-k8s.io/owned': '' };
+    const machine = (version: string) => ({
+      clusterName: 'c13',
+      version,
+      bootstrap: { dataSecretName: 's' },
+      infrastructureRef,
+    });
+    const workload = {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      metadata: { name: 'c13-md', namespace: 'here', labels },
+    };
+    const deployment = {
+      ...workload,
+      kind: 'MachineDeployment',
+      spec: {
+        clusterName: 'c13',
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: machine('v1.32.0') },
+      },
+    };
+    await client.create(MachineDeployments, deployment as never, by);
+    await expect(next()).rejects.toThrow(/MachineDeployment c13-md is not upgraded to it yet/);
+    const key = { namespace: 'here', name: 'c13-md' };
+    await client.patch(MachineDeployments, key, 'merge', { spec: { template: { spec: { version: 'v1.33.0' } } } }, by);
+    await client.create(Machines, { ...workload, kind: 'Machine', spec: machine('v1.32.0') } as never, by);
+    await expect(next()).rejects.toThrow(/Machine c13-md is not replaced by one of that version yet/);
+    await client.delete(Machines, key);
+    const pending = { 'runtime.cluster.x-k8s.io/pending-hooks': 'AfterClusterUpgrade' };
+    await client.patch(
+      Clusters,
+      { namespace: 'here', name: 'c13' },
+      'merge',
+      { metadata: { annotations: pending } },
+      by,
+    );
+    await expect(next()).rejects.toThrow(/the upgrade to it is not completed yet/);
+    // the annotation switches all checks of the version off
+    const unsafe = { 'unsafe.topology.cluster.x-k8s.io/disable-update-version-check': '' };
+    expect((await next(unsafe, 'v1.36.0')).spec.topology?.version).toBe('v1.36.0');
+    expect((await next(unsafe, 'v1.33.0')).spec.topology?.version).toBe('v1.33.0');
+    await client.patch(
+      Clusters,
+      { namespace: 'here', name: 'c13' },
+      'merge',
+      {
+        metadata: {
+          annotations: {
+            ...unsafe,
+            'runtime.cluster.x-k8s.io/pending-hooks': null,
+            'unsafe.topology.cluster.x-k8s.io/disable-update-version-check': null,
+          },
+        },
+      },
+      by,
+    );
+    expect((await next()).spec.topology?.version).toBe('v1.34.0');
+  });
+
+  it('does not store the default of a variable for replicas beside a field that somebody set', async () => {
+    const count = {
+      name: 'count',
+      required: false,
+      schema: { openAPIV3Schema: { type: 'integer' as const, default: 3, maximum: 5 } },
+    };
+    const counted = classOf('counted', { variables: [count] });
+    counted.metadata.annotations = { 'topology.capstan.dev/control-plane-replicas-variable': 'count' };
+    await ready(counted);
+    const at = { classRef: { name: 'counted' }, variables: undefined as never };
+    const alone = await create('c16', { ...at, controlPlane: { replicas: 1 } });
+    expect(alone.spec.topology?.variables ?? []).toEqual([]);
+    const unset = await create('c17', at);
+    expect(unset.spec.topology?.variables).toEqual([{ name: 'count', value: 3 }]);
+    const both = await create('c18', {
+      ...at,
+      controlPlane: { replicas: 1 },
+      variables: [{ name: 'count', value: 5 }],
+    });
+    expect(both.spec.topology?.variables).toEqual([{ name: 'count', value: 5 }]);
+    await expect(create('c19', { ...at, controlPlane: { replicas: 7 } })).rejects.toThrow(
+      /variables\[count\]\.value: .*less than or equal to 5/,
+    );
+  });
+
+  it('gives a topology only to Clusters that were created with one, unless an annotation says otherwise', async () => {
+    await ready(classOf('given'));
+    const key = { namespace: 'here', name: 'c14' };
+    const plain = { infrastructureRef: { apiGroup: 'x.example.com', kind: 'Infra', name: 'i' } };
+    const made = { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', metadata: key, spec: plain };
+    await client.create(Clusters, made as never, by);
+    const topology = { classRef: { name: 'given' }, version: 'v1.33.0', variables: [{ name: 'size', value: 1 }] };
+    const give = (annotations: JsonObject) =>
+      client.patch(Clusters, key, 'merge', { metadata: { annotations }, spec: { topology } }, by);
+    await expect(give({})).rejects.toThrow(/spec\.topology\.class: Forbidden: classRef cannot be set on an existing/);
+    const unsafe = { 'unsafe.topology.cluster.x-k8s.io/disable-update-class-name-check': '' };
+    expect((await give(unsafe)).spec.topology?.version).toBe('v1.33.0');
+    await ready(classOf('unlike', { controlPlane: ref('OtherTemplate') }));
+    await expect(change('c14', { classRef: { name: 'unlike' } })).resolves.toBeDefined();
+  });
+
+  it('refuses a health check of a control plane without machines, and one that nothing defines', async () => {
+    await ready(classOf('hosted'));
+    const checked = (healthCheck: object) =>
+      create('c15', { classRef: { name: 'hosted' }, controlPlane: { healthCheck } } as never);
+    await expect(checked({ checks: { nodeStartupTimeoutSeconds: 60 } })).rejects.toThrow(
+      /controlPlane\.healthCheck: Forbidden: .*machineInfrastructure is set in ClusterClass hosted/,
+    );
+    await expect(checked({ enabled: true })).rejects.toThrow(
+      /controlPlane\.healthCheck\.enabled.*says what is unhealthy/,
+    );
+    await expect(create('a'.repeat(64))).rejects.toThrow(/must be a valid label value/);
+  });
+
+  it('refuses a class whose versions lack the one of the Cluster', async () => {
+    await ready(classOf('free'));
+    await create('c12', { classRef: { name: 'free' }, version: 'v1.33.0' });
+    await ready(classOf('newer', { kubernetesVersions: ['v1.33.3', 'v1.34.1'] }));
+    await expect(change('c12', { classRef: { name: 'newer' } })).rejects.toThrow(
+      /spec\.topology\.version: .*spec\.kubernetesVersions of ClusterClass newer; allowed: v1\.33\.3, v1\.34\.1/,
+    );
+    const moved = await change('c12', { classRef: { name: 'newer' }, version: 'v1.33.3' });
+    expect(moved.spec.topology?.version).toBe('v1.33.3');
   });
 
   it('refuses to move a cluster to a class with other kinds', async () => {

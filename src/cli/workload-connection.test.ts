@@ -32,7 +32,7 @@ describe('the connection to a workload API', () => {
     await expect(api.probe(signal)).rejects.toThrow('nothing listens there');
     await expect(
       api.client.list({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }),
-    ).rejects.toThrow('nobody');
+    ).rejects.toThrow('nothing listens there');
     expect(dialled).toEqual(['127.0.0.1:1', '127.0.0.1:1']);
     await api.close();
   });

@@ -42,6 +42,7 @@ export {
   type CellPlace,
   type ChildInstaller,
   imageAnnotation,
+  isStockImage,
   latticeCellKey,
   latticeFinalizer,
   latticeManifestsPath,

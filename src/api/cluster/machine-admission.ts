@@ -5,6 +5,7 @@ import {
   labelSelectorFromObject,
   type ResourceStrategy,
   validateLabelSelector,
+  validateNonNegative,
 } from '../../machinery/index.ts';
 import {
   autoscalerMaxSizeAnnotation,
@@ -169,6 +170,7 @@ function validateGroup(group: Group, old: Group | undefined): FieldError[] {
   if (spec?.template?.spec === undefined) return [];
   const labels = spec.template.metadata?.labels ?? {};
   const errors = validateBootstrap(spec.template.spec, 'spec.template.spec');
+  if (spec.replicas !== old?.spec?.replicas) errors.push(...validateNonNegative(spec.replicas, 'spec.replicas'));
   const selectorErrors = validateLabelSelector(spec.selector, 'spec.selector');
   errors.push(...selectorErrors);
   if (selectorErrors.length === 0 && !labelSelectorFromObject(spec.selector).matches(labels)) {

@@ -1,4 +1,4 @@
-import type { FieldError } from '../../machinery/index.ts';
+import { type FieldError, validateNonNegative } from '../../machinery/index.ts';
 import { autoscalerMaxSizeAnnotation, autoscalerMinSizeAnnotation } from './labels.ts';
 import type {
   MachineDeploymentRemediation,
@@ -19,6 +19,7 @@ import {
  */
 export interface MachineGroup {
   metadata?: TemplateMetadata;
+  replicas?: number;
   taints?: MachineTaint[];
   healthCheck?: TopologyHealthCheck<MachineDeploymentRemediation>;
   rollout?: { after?: string; strategy?: RolloutStrategy };
@@ -26,12 +27,13 @@ export interface MachineGroup {
 
 /** Checks settings where the user writes them, instead of when the generated objects are refused. */
 export function validateMachineGroup(
-  { metadata, taints, healthCheck, rollout }: MachineGroup,
+  { metadata, replicas, taints, healthCheck, rollout }: MachineGroup,
   path: string,
   role: 'control plane' | 'worker',
 ): FieldError[] {
   return [
     ...validateTemplateMetadata(metadata, `${path}.metadata`),
+    ...validateNonNegative(replicas, `${path}.replicas`),
     ...validateMachineTaints(taints, `${path}.taints`, role),
     ...validateRolloutStrategy(rollout?.strategy, `${path}.rollout.strategy`),
     ...(healthCheck ? validateHealthChecks(healthCheck, `${path}.healthCheck`) : []),

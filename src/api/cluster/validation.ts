@@ -5,6 +5,7 @@ import {
   percentOf,
   validateAnnotations,
   validateLabels,
+  validateNonNegative,
 } from '../../machinery/index.ts';
 import type {
   MachineDeploymentRemediation,
@@ -24,7 +25,8 @@ export function validateTemplateMetadata(metadata: TemplateMetadata | undefined,
 }
 
 export function validateIntOrPercent(value: number | string | undefined, path: string): FieldError[] {
-  if (typeof value !== 'string' || percentOf(value) !== undefined) return [];
+  if (typeof value === 'number') return validateNonNegative(value, path);
+  if (value === undefined || percentOf(value) !== undefined) return [];
   const cause = value.endsWith('%')
     ? `invalid value for IntOrString: invalid value ${JSON.stringify(value)}: strconv.Atoi: parsing ${JSON.stringify(value.slice(0, -1))}: invalid syntax`
     : 'invalid value for IntOrString: invalid type: string is not a percentage';

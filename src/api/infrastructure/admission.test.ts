@@ -116,6 +116,18 @@ describe('the API address of an OpenStackCluster that was left empty', () => {
   });
 
   it.each([
+    ['', {}],
+    ['192.0.2.8', { apiServerFixedIP: '192.0.2.8', apiServer: { fixedIP: '192.0.2.8' } }],
+  ])('is not claimed by a server-side apply of "%s" only if that is empty', (fixedIP, claimed) => {
+    const applied = make('OpenStackCluster', { apiServerFixedIP: fixedIP, apiServer: { fixedIP } });
+    strategyOf(applied.kind).prepareForApply!(applied, filledIn);
+    expect(applied.spec).toEqual({ apiServer: {}, ...claimed });
+    const early = make('OpenStackCluster', { apiServerFixedIP: '' });
+    strategyOf(early.kind).prepareForApply!(early, cluster(''));
+    expect(early.spec).toEqual({ apiServerFixedIP: '' });
+  });
+
+  it.each([
     ['another address', '192.0.2.8', filledIn],
     ['none, where it is not the endpoint', '', cluster('192.0.2.7')],
   ])('cannot be replaced by %s', (_, fixedIP, old) => {

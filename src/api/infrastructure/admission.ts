@@ -1,4 +1,11 @@
-import { deepEqual, type FieldError, fieldError, isJsonObject, type ResourceStrategy } from '../../machinery/index.ts';
+import {
+  deepEqual,
+  type FieldError,
+  fieldError,
+  isJsonObject,
+  type ResourceStrategy,
+  type UnstructuredObject,
+} from '../../machinery/index.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
 import { hasNoServer, type OpenParts, openPartsOf, validateRegion, withoutOpenParts } from './corrections.ts';
 import { validateNetworks } from './network-validation.ts';
@@ -20,6 +27,7 @@ const ruleLists = [
 ] as const;
 
 export const openStackClusterStrategy: ResourceStrategy<OpenStackCluster> = {
+  prepareForApply: (applied, live) => leaveFilledInAddress(applied, live),
   prepareForUpdate: (draft, old) => keepFilledInAddress(draft, old),
   validateCreate: (object) => validateClusterSpec(object.spec, 'spec'),
   validateUpdate: (object, old) => validateClusterUpdate(object, old),
@@ -30,9 +38,22 @@ export const openStackClusterStrategy: ResourceStrategy<OpenStackCluster> = {
  * must not clear it.
  */
 function keepFilledInAddress({ spec }: OpenStackCluster, { spec: before }: OpenStackCluster): void {
-  const filledIn = before?.apiServer?.fixedIP ?? '';
-  if (filledIn === '' || filledIn !== before?.controlPlaneEndpoint?.host) return;
-  if (spec?.apiServer?.fixedIP === '') spec.apiServer.fixedIP = filledIn;
+  const filledIn = filledInAddress(before);
+  if (filledIn !== undefined && spec?.apiServer?.fixedIP === '') spec.apiServer.fixedIP = filledIn;
+}
+
+/** Does the same for server-side apply: an empty address does not conflict with the provider that filled it in. */
+function leaveFilledInAddress(applied: UnstructuredObject, { spec: before }: OpenStackCluster): void {
+  if (filledInAddress(before) === undefined || !isJsonObject(applied.spec)) return;
+  const { apiServer } = applied.spec;
+  if (isJsonObject(apiServer) && apiServer['fixedIP'] === '') delete apiServer['fixedIP'];
+  // its name before v1beta2
+  if (applied.spec['apiServerFixedIP'] === '') delete applied.spec['apiServerFixedIP'];
+}
+
+function filledInAddress(spec: OpenStackClusterSpec | undefined): string | undefined {
+  const address = spec?.apiServer?.fixedIP ?? '';
+  return address !== '' && address === spec?.controlPlaneEndpoint?.host ? address : undefined;
 }
 
 /** Validates the spec of an OpenStackCluster or of its template. */

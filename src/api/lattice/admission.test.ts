@@ -94,6 +94,16 @@ describe('a LatticeCluster', () => {
     expect(pools).toMatchObject(printed.map(({ pool: _, ...pool }) => pool));
   });
 
+  it('has the name of its endpoints in the certificate of its API, once', () => {
+    const certSANs = ['api.example.com', 'parent.example.com'];
+    expect(settingsOf({ 'provider.kubernetes.certSANs': certSANs }).certSANs).toEqual(certSANs);
+    for (const field of ['endpoints', 'parentConfig']) {
+      const other = { endpoints: undefined, [field]: { host: 'parent.example.com' } };
+      expect(settingsOf(other).certSANs).toEqual(['parent.example.com']);
+      expect(settingsOf({ ...other, 'provider.kubernetes.certSANs': certSANs }).certSANs).toEqual(certSANs);
+    }
+  });
+
   it('takes its Secret from the guide default, secretRef or credentialsSecretRef', () => {
     expect(settingsOf().secret).toEqual({ namespace: 'capo-system', name: 'openstack-cloud-config' });
     expect(settingsOf({ [`${openstack}.secretRef`]: { name: 'mine' } }).secret).toEqual({

@@ -69,7 +69,7 @@ export function latticeSettings({ spec }: LatticeCluster): LatticeSettings | und
   return {
     version: withLeadingV(kubernetes.version),
     bootstrap: kubernetes.bootstrap ?? latticeDefaults.bootstrap,
-    certSANs: kubernetes.certSANs ?? [],
+    certSANs: subjectNames(spec),
     externalNetwork: openstack.externalNetworkId ?? openstack.externalNetwork ?? '',
     image: openstack.imageName,
     sshKey: openstack.sshKeyName,
@@ -98,6 +98,12 @@ export function latticeSettings({ spec }: LatticeCluster): LatticeSettings | und
         bounds: pool.min !== undefined && pool.max !== undefined ? { min: pool.min, max: pool.max } : undefined,
       })),
   };
+}
+
+/** A parent is also reached by the name of its endpoints, so its API server has this name in its certificate. */
+function subjectNames({ provider, endpoints, parentConfig }: LatticeCluster['spec']): string[] {
+  const host = endpoints?.host ?? parentConfig?.host ?? '';
+  return [...new Set([...(provider.kubernetes.certSANs ?? []), host])].filter((name) => name !== '');
 }
 
 function secretOf(

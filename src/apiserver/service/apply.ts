@@ -87,7 +87,10 @@ export async function applyObject(request: ApplyRequest): Promise<WrittenObject>
       if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== live.metadata.resourceVersion) {
         throw modifiedConflict(target);
       }
-      const { object, managedFields } = await merge(request, applied, live);
+      // A repeated attempt begins with what was sent.
+      const claimed = clone(applied);
+      target.resource.definition.strategy.prepareForApply?.(claimed, live);
+      const { object, managedFields } = await merge(request, claimed, live);
       return { draft: object, conditional: metadata.resourceVersion !== undefined, managedFields };
     },
   });

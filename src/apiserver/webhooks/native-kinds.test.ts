@@ -61,7 +61,7 @@ describe('a webhook of a provider whose manager is not running', () => {
     const provider = { name: 'validation.cluster.cluster.x-k8s.io' };
     const answer = await postWith({ ...provider, rules: [['cluster.x-k8s.io', 'clusters']] }, clusters, cluster('c'));
     expect(answer.status).toBe(201);
-    expect(answer.warnings.join()).toMatch(/validation.cluster.cluster.x-k8s.io.+was not asked/);
+    expect(answer.warnings.join()).toMatch(/validation.cluster.cluster.x-k8s.io.+was not called/);
   });
 
   it.each<[string, [string, string][]]>([

@@ -148,7 +148,7 @@ async function allOwners(options: AuditOptions, client: Client, context: Command
   };
 }
 
-/** Opens the named cloud of clouds.yaml; by default all clouds of the objects. */
+/** Opens the named cloud of clouds.yaml, or all clouds of the objects. Without either it looks at $OS_CLOUD. */
 async function openClouds(
   options: AuditOptions,
   { client }: Connection,
@@ -157,8 +157,10 @@ async function openClouds(
 ): Promise<CloudsInUse & { used: readonly CloudInUse[] }> {
   const { env, signal } = context;
   const used = await openCloudsInUse(client, users, { env, signal });
-  if (options.cloud === undefined) return { ...used, used: used.clouds };
-  const config = await (await readClouds(context)).cloud(options.cloud);
+  // Whoever deletes says where: in an empty management API nothing would have an owner.
+  const name = options.cloud ?? (users.length === 0 && !options.delete ? env['OS_CLOUD'] || undefined : undefined);
+  if (name === undefined) return { ...used, used: used.clouds };
+  const config = await (await readClouds(context)).cloud(name);
   const cloud = connect(config, { env });
   const { project } = await cloud.identity.whoami({ signal });
   const title = titleOf(config, project?.name);
@@ -194,13 +196,22 @@ function print(
       ...missing.map((one) => [one.type, '', one.id, `not in the cloud, but in the status of ${one.object}`]),
       ...foreign.map((one) => [one.type, one.name, one.id, `${one.remark}; not deleted`]),
     ];
-    context.stdout(`${title}: ${rows.length === 0 ? 'everything has its owner, and every owner what it has' : ''}\n`);
+    context.stdout(`${title}: ${verdict(findings)}\n`);
     if (rows.length === 0) continue;
     const cells = rows.map((row) => row.map((text) => [span(text)]));
     context.stdout(renderTable(['TYPE', 'NAME', 'ID', 'FINDING'], cells, { colour: context.colour }));
   }
   if (reports.length === 0)
     context.stdout('no OpenStackCluster, OpenStackServer or pool names a cloud; say --cloud NAME\n');
+}
+
+function verdict({ orphans, missing, foreign }: Report['findings']): string {
+  if (orphans.length === 0 && missing.length === 0) {
+    const shown = foreign.length === 0 ? '' : '; what follows may belong to others';
+    return `everything has its owner, and every owner what it has${shown}`;
+  }
+  const lost = missing.length === 0 ? '' : `, ${missing.length} missing in the cloud`;
+  return `${orphans.length} without an owner${lost}`;
 }
 
 async function confirm(count: number, options: AuditOptions, context: CommandContext): Promise<void> {

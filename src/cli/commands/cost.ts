@@ -123,6 +123,7 @@ function print(
   };
   if (options.output === 'json') return context.stdout(formatJson(value));
   if (options.output === 'yaml') return context.stdout(formatYaml(value));
+  if (rows.length === 0) return context.stderr('there are no clusters to count\n');
   const header = [
     options.by.replace(/^label=/, '').toUpperCase(),
     'CONTROL PLANE',

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   CapstanError,
+  checkDns1123Label,
   checkDns1123Subdomain,
   errorMessage,
   isJsonObject,
@@ -14,10 +15,11 @@ import { substituteVariables } from '../../template/index.ts';
 import type { ConnectionOptions } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type AnswerOptions, answersFor, variablesOf } from '../generate/answers.ts';
+import { checkObjects } from '../generate/check-objects.ts';
 import { chooseFlavor, type Flavor, templateOf } from '../generate/flavors.ts';
 import { builtInTemplate, ownTemplate, type TemplatePlace } from '../generate/template-text.ts';
 import { type Answers, configAnswers, derivedFrom, firstOf, kubernetesVersion } from '../generate/variables.ts';
-import { addDocuments, type Manifests } from '../manifests/read-manifests.ts';
+import { addDocuments, type ManifestDocument, type Manifests } from '../manifests/read-manifests.ts';
 
 export interface GenerateOptions
   extends TemplatePlace,
@@ -44,8 +46,11 @@ export async function generateCluster(
   name: string,
 ): Promise<number> {
   checkInfrastructure(options.infrastructure);
-  checkName('cluster name', name);
-  if (options.targetNamespace !== undefined) checkName('--target-namespace', options.targetNamespace);
+  refuse(`cluster name "${name}"`, checkDns1123Subdomain(name));
+  const { targetNamespace } = options;
+  if (targetNamespace !== undefined) {
+    refuse(`--target-namespace "${targetNamespace}"`, checkDns1123Label(targetNamespace));
+  }
   const given = firstOf([
     flagAnswers(options, name),
     (variable) => context.env[variable],
@@ -62,7 +67,9 @@ export async function generateCluster(
   }
   const answers = await answersFor(template, { given, flavor, options, context });
   const text = filledIn(template, answers);
-  checkDocuments(text);
+  const documents = documentsIn(text);
+  // own templates may be for other programs
+  if (flavor) await checkObjects(documents, context.signal);
   if (options.writeTo === undefined) context.stdout(text);
   else await writeFile(options.writeTo, text, { mode: 0o600 });
   return 0;
@@ -93,9 +100,8 @@ function flagAnswers(options: GenerateOptions, name: string): Answers {
   return (variable) => (Object.hasOwn(flags, variable) ? flags[variable] : undefined);
 }
 
-function checkName(what: string, name: string): void {
-  const [problem] = checkDns1123Subdomain(name);
-  if (problem !== undefined) throw new CapstanError('CAP_USAGE', `${what} "${name}": ${problem}`);
+function refuse(what: string, [problem]: readonly string[]): void {
+  if (problem !== undefined) throw new CapstanError('CAP_USAGE', `${what}: ${problem}`);
 }
 
 function versionOf(text: string | undefined): string | undefined {
@@ -150,11 +156,11 @@ function filledIn(template: string, answers: Answers): string {
 }
 
 /** Substituted variables must not have broken the YAML. */
-function checkDocuments(text: string): void {
+function documentsIn(text: string): ManifestDocument[] {
   const manifests: Manifests = { documents: [], problems: [] };
   addDocuments(text, 'line', manifests);
   const [problem] = manifests.problems;
-  if (problem === undefined) return;
+  if (problem === undefined) return manifests.documents;
   throw new CapstanError('CAP_TEMPLATE', `the result is not a manifest: ${problem.origin}: ${problem.message}`, {
     hint: 'check the template, and the values for quotes and line ends',
   });

@@ -27,13 +27,24 @@ export async function printEnvironment(
       hint: 'name one of clouds.yaml: capstan env [CLOUDS_YAML] CLOUD',
     });
   }
-  const { entry, ca } = await readEntry(await readClouds(context, file), cloud);
+  const clouds = await readClouds(context, file);
+  if (second === undefined && !clouds.names.includes(cloud)) await refuseFile(cloud, context);
+  const { entry, ca } = await readEntry(clouds, cloud);
   const password = context.env['OS_PASSWORD'];
   checkEntry(entry, cloud, { password, context });
   const variables = cloudVariables({ cloud, entry, ca, password });
   print(variables.map(([name, value]) => language.set(name, value)));
   if (context.interactive) context.stderr('\n# a shell takes them with: eval "$(capstan env …)"\n');
   return 0;
+}
+
+/** A single argument is a cloud; people who name only the file learn the clouds in it. */
+async function refuseFile(name: string, context: CommandContext): Promise<void> {
+  if (!/[/\\]|\.(?:ya?ml|json)$/.test(name)) return;
+  const { names } = await readClouds(context, name);
+  throw new CapstanError('CAP_USAGE', `name a cloud after the file ${name}`, {
+    hint: names.length === 0 ? 'it describes no clouds' : `it describes ${names.join(', ')}`,
+  });
 }
 
 /** Rejects clouds that nobody can sign in to; their manifests would fail much later. */

@@ -90,7 +90,8 @@ function scaleControlPlane(topology: Topology, known: ClusterClass | undefined, 
   const variable = known?.metadata.annotations?.[replicasVariableAnnotation];
   const entry = topology.variables?.find(({ name }) => name === variable);
   const hasDefault = known && variable !== undefined && variablesOf(known).get(variable)?.default !== undefined;
-  if (variable !== undefined && (entry || hasDefault)) {
+  const isDecidedByDefault = hasDefault && topology.controlPlane?.replicas === undefined;
+  if (variable !== undefined && (entry || isDecidedByDefault)) {
     const from = entry === undefined ? undefined : String(entry.value);
     changes.push({ what: `variable ${variable}`, from, to: String(replicas) });
     if (entry) entry.value = replicas;

@@ -31,10 +31,13 @@ async function checkReadable(path: string): Promise<void> {
 }
 
 async function authority(path: string, cloud: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((error: unknown) => {
+  const hint = 'put the certificate there, or remove `cacert` from clouds.yaml';
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new CapstanError('CAP_CLOUDS_YAML', `cacert of cloud "${cloud}" cannot be read: ${errorMessage(error)}`, {
-      hint: 'put the certificate there, or remove `cacert` from clouds.yaml',
+      hint,
       cause: error,
     });
   });
+  if (/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(text)) return text;
+  throw new CapstanError('CAP_CLOUDS_YAML', `cacert of cloud "${cloud}": ${path} contains no certificate`, { hint });
 }

@@ -5,9 +5,9 @@ import { builtInAppVersion } from '../built-in-charts.ts';
 import type { CommandContext } from '../context.ts';
 import { cloudVariables } from '../env/cloud-variables.ts';
 import { readClouds, readEntry } from '../env/read-cloud.ts';
-import { askCloud, networkId, type Offer } from './cloud-answers.ts';
+import { askCloud, type Offer } from './cloud-answers.ts';
 import type { Flavor } from './flavors.ts';
-import { type Answers, derivedAnswers, derivedFrom, firstOf, kubernetesVersion } from './variables.ts';
+import { type Answers, derivedAnswers, derivedFrom, firstOf, isId, kubernetesVersion } from './variables.ts';
 
 export interface AnswerOptions {
   cloudsYaml?: string;
@@ -58,7 +58,8 @@ export async function answersFor(template: string, { given, flavor, options, con
       .map(([name]) => name);
   const open = new Set(missing().map((name) => derivedFrom[name] ?? name));
   let refusal: string | undefined;
-  const network = known('OPENSTACK_EXTERNAL_NETWORK_ID');
+  const network = networkToFind(template, known, flavor);
+  if (network !== undefined) open.add(networkIdVariable);
   if (options.askCloud && clouds.names.length > 0 && open.size > 0) {
     try {
       await ask(clouds, { cloud, open, flavor, version: known('KUBERNETES_VERSION'), network, context, offers });
@@ -67,8 +68,24 @@ export async function answersFor(template: string, { given, flavor, options, con
     }
   }
   const still = missing();
+  const found = offered(networkIdVariable);
+  if (network !== undefined && found === undefined) {
+    // the name is no answer here
+    const unnamed = (variable: string): string | undefined =>
+      variable === networkIdVariable ? undefined : basic(variable);
+    throw missingVariables([...still, networkIdVariable], unnamed, offers, refusal);
+  }
   if (still.length > 0) throw missingVariables(still, basic, offers, refusal);
-  return all;
+  return network === undefined ? all : (variable) => (variable === networkIdVariable ? found : all(variable));
+}
+
+const networkIdVariable = 'OPENSTACK_EXTERNAL_NETWORK_ID';
+
+/** Returns the name of the external network if the template needs its id. */
+function networkToFind(template: string, known: Answers, flavor: Flavor | undefined): string | undefined {
+  const network = known(networkIdVariable);
+  if (network === undefined || isId(network) || flavor?.namesNetworks === true) return undefined;
+  return variablesOf(template).has(networkIdVariable) ? network : undefined;
 }
 
 async function cloudEntry(
@@ -102,15 +119,10 @@ async function ask(
   try {
     const found = await askCloud(
       cloud,
-      { variables: open, image: flavor?.image ?? 'kubernetes', kubernetesVersion: known },
+      { variables: open, image: flavor?.image ?? 'kubernetes', kubernetesVersion: known, network: question.network },
       context.signal,
     );
     for (const [name, offer] of found) offers.set(name, offer);
-    const { network } = question;
-    if (network !== undefined) {
-      const id = await networkId(cloud, network, context.signal);
-      if (id !== undefined) offers.set('OPENSTACK_EXTERNAL_NETWORK_ID', { value: id });
-    }
   } finally {
     await cloud.close();
   }

@@ -1,7 +1,7 @@
+import { isStockImage } from '../../controllers/index.ts';
 import { compareKubernetesVersions, kubernetesVersionOfImage, parseKubernetesVersion } from '../../machinery/index.ts';
 import { collect, type Flavor, type Image, type OpenStack } from '../../openstack/index.ts';
 import type { NodeImage } from './flavors.ts';
-import { isId } from './variables.ts';
 
 /** Values that a cloud offers for a variable: one answer, or several choices. */
 export type Offer = { readonly value: string } | { readonly choose: readonly string[] };
@@ -12,6 +12,8 @@ export interface CloudQuestion {
   readonly image: NodeImage;
   /** version, if known */
   readonly kubernetesVersion: string | undefined;
+  /** name of the external network, if its id is asked for */
+  readonly network: string | undefined;
 }
 
 /** Minimum sizes for nodes. */
@@ -21,7 +23,7 @@ const workerSize = { vcpus: 1, ramMiB: 2048, diskGiB: 20 };
 /** Queries a cloud for the variables it can answer, with one list per resource type. */
 export async function askCloud(
   cloud: OpenStack,
-  { variables, image, kubernetesVersion }: CloudQuestion,
+  { variables, image, kubernetesVersion, network }: CloudQuestion,
   signal: AbortSignal,
 ): Promise<Map<string, Offer>> {
   const offers = new Map<string, Offer>();
@@ -30,7 +32,7 @@ export async function askCloud(
   if (asked('OPENSTACK_EXTERNAL_NETWORK_ID')) {
     work.push(
       collect(cloud.network.networks.list({ external: true }, { signal })).then((networks) => {
-        const [only, ...more] = networks;
+        const [only, ...more] = networks.filter(({ name }) => network === undefined || name === network);
         const choose = networks.map(({ id, name }) => `${id} (${name})`);
         offers.set('OPENSTACK_EXTERNAL_NETWORK_ID', only && more.length === 0 ? { value: only.id } : { choose });
       }),
@@ -67,12 +69,6 @@ export async function askCloud(
   return offers;
 }
 
-/** Returns the id of an external network given by name. */
-export async function networkId(cloud: OpenStack, network: string, signal: AbortSignal): Promise<string | undefined> {
-  if (isId(network)) return network;
-  return (await cloud.network.networks.find(network, { external: true }, { signal }))?.id;
-}
-
 function smallestFitting(flavors: readonly Flavor[], size: typeof workerSize): Offer {
   const [smallest] = flavors
     .filter(
@@ -103,14 +99,17 @@ export function imageOffers(
   const fitting =
     image === 'kubernetes'
       ? withKubernetes.filter((one) => one.version === version)
-      : visible.filter((one) => kubernetesVersionOfImage(one) === undefined && isUbuntu(one));
+      : visible.filter((one) => (image === 'stock' ? isStockImage(one) : isUbuntu(one)));
   const newest = [...fitting].sort(byNewest).at(0);
   offers.set('OPENSTACK_IMAGE_NAME', newest ? { value: newest.name } : { choose: visible.map(({ name }) => name) });
   return offers;
 }
 
-function isUbuntu({ name, properties }: Image): boolean {
-  return properties['os_distro'] === 'ubuntu' || /ubuntu/i.test(name);
+function isUbuntu(image: Image): boolean {
+  const { name, properties } = image;
+  return (
+    kubernetesVersionOfImage(image) === undefined && (properties['os_distro'] === 'ubuntu' || /ubuntu/i.test(name))
+  );
 }
 
 function byNewest(a: Image, b: Image): number {

@@ -6,6 +6,8 @@ export type NodeImage =
   | 'kubernetes'
   /** any Linux; the bootstrap installs everything needed */
   | 'ubuntu'
+  /** an Ubuntu on which the packages of Kubernetes are installed */
+  | 'stock'
   /** image named by the class */
   | 'none';
 
@@ -20,6 +22,8 @@ export interface Flavor {
   readonly image: NodeImage;
   /** path of the cloud's CA for the add-ons of the template, as named in clouds.yaml */
   readonly authorityFile?: string;
+  /** its template takes the external network by name, too */
+  readonly namesNetworks?: boolean;
   /** older Kubernetes versions use another template, because they need the in-tree cloud provider */
   readonly inTreeBefore?: string;
 }
@@ -89,7 +93,8 @@ export const flavors: readonly Flavor[] = [
     description: 'a LatticeCluster: one object, with its add-ons, on a stock Ubuntu',
     template: 'cluster-template-lattice.yaml',
     presets: {},
-    image: 'ubuntu',
+    image: 'stock',
+    namesNetworks: true,
   },
 ];
 

@@ -53,7 +53,7 @@ export async function checkNewServer({ change, cloud }: MadeChange): Promise<Fin
   const error = (message: string): void => void findings.push({ severity: 'error', message });
   if (keyName !== undefined && !(await offersOf(openstack).keys()).has(keyName)) {
     error(
-      `spec.sshKeyName: there is no key pair "${keyName}" of this user; import one of that name (openstack keypair create --public-key FILE ${keyName}), or name another`,
+      `spec.sshKeyName: there is no key pair "${keyName}" of this user; import one of that name (capstan create keypair ${keyName} --public-key FILE), or name another`,
     );
   }
   const zones = await offersOf(openstack).zones();

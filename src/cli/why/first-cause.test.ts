@@ -282,6 +282,32 @@ describe('the first cause', () => {
     expect(causeOfCluster(found)).toMatchObject({ object: 'Machine/red-cp-1', reason: 'WaitingForNode' });
   });
 
+  it.each([
+    ['to exist', 'WaitingForNode', /has not become a Node yet/],
+    [
+      'to exist: Node n has none, and the cloud controller manager of the cluster has to set it; check that it is installed and runs',
+      'InspectionFailed',
+      /^Node n has none, and the cloud controller manager/,
+    ],
+  ])('is the worker whose Node is waited for, not the deployment that counts it: %s', (rest, reason, message) => {
+    const waits = `Waiting for a Node with spec.providerID openstack:///1 ${rest}`;
+    const conditions = [{ type: 'NodeHealthy', status: 'Unknown', reason: 'InspectionFailed', message: waits }];
+    const found: ClusterObjects = {
+      cluster: cluster([], { status: { initialization: { controlPlaneInitialized: true } } }),
+      objects: [
+        Object.assign(machine('red-md-0', []), {
+          status: { conditions, initialization: { infrastructureProvisioned: true } },
+        }),
+        object('MachineDeployment', 'red-md', [
+          ['Available', 'False', 'NotAvailable', '0 available replicas, at least 1 required'],
+        ]),
+      ],
+    };
+    const cause = causeOfCluster(found);
+    expect(cause).toMatchObject({ object: 'Machine/red-md-0', reason });
+    expect(cause?.message).toMatch(message);
+  });
+
   it('of a deletion is what the infrastructure of a machine reports, not that the machine waits for it', () => {
     const deleting = { namespace: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' };
     const lost = 'Secret default/openstack does not exist; create it with the key clouds.yaml';

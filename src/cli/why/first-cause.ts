@@ -60,6 +60,11 @@ const blocked = /is blocked because/;
 const waiting =
   /^(?:\* )?(?:.*: )?(?:[Ww]aiting for|Remote connection not established|Control plane not yet initialized)| waits for |: Condition not yet reported$|^not there yet$/;
 
+/** Waits for a Node, and names what keeps it from appearing. */
+const explained = /Waiting for a Node with \S+ \S+ to exist: (.+)/;
+/** Objects that only count machines. */
+const counting = new Set(['MachineDeployment', 'MachineSet', 'Cluster']);
+
 /** Returns why a cluster is blocked; undefined if it is not. */
 export function causeOfCluster(found: ClusterObjects): Cause | undefined {
   const { cluster, missing = [] } = found;
@@ -79,18 +84,22 @@ export function causeOfCluster(found: ClusterObjects): Cause | undefined {
     ...ofObject(cluster),
   ];
   const best = bestOf(order);
-  return (best && isWaiting(best) ? causeOfBoot(found) : undefined) ?? (best && causeOf(best));
+  return (best && (isWaiting(best) || isCount(best)) ? causeOfBoot(found) : undefined) ?? (best && causeOf(best));
 }
 
-/** Names the first control-plane machine while it starts: all conditions wait for each other then. */
+/** Names the first machine that starts: the conditions of others wait for it then, or count it as not available. */
 function causeOfBoot(found: ClusterObjects): Cause | undefined {
-  const booting = machinesOf(found, { controlPlane: true }).find(
+  const isInitialized = at(found.cluster, 'status', 'initialization', 'controlPlaneInitialized') === true;
+  const booting = machinesOf(found, { controlPlane: !isInitialized }).find(
     (machine) =>
       at(machine, 'status', 'initialization', 'infrastructureProvisioned') === true &&
       at(machine, 'status', 'nodeRef') === undefined &&
       machine.metadata.deletionTimestamp === undefined,
   );
-  if (!booting || at(found.cluster, 'status', 'initialization', 'controlPlaneInitialized') === true) return undefined;
+  if (!booting) return undefined;
+  const waits = ofObject(booting).find(({ condition }) => explained.test(condition.message ?? ''));
+  const why = explained.exec(waits?.condition.message ?? '')?.[1];
+  if (waits && why !== undefined) return causeOf({ ...waits, condition: { ...waits.condition, message: why } });
   return {
     object: nameOf(booting),
     reason: 'WaitingForNode',
@@ -121,6 +130,7 @@ const isSummary = ({ condition }: Candidate): boolean =>
   summaries.has(condition.type) || condition.reason === 'ConnectionDown';
 const isWaiting = ({ condition }: Candidate): boolean =>
   isWaitingText(condition.message ?? '') && !held.test(condition.reason ?? '');
+const isCount = (one: Candidate): boolean => isSummary(one) && counting.has(one.object.kind);
 const says = ({ condition }: Candidate): boolean => (condition.message ?? '') !== '';
 
 /** Prefers candidates that do not only wait for others, then those that do not only summarize. */

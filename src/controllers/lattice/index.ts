@@ -1,5 +1,6 @@
 // Entry point of the LatticeCluster controllers.
 
+export { isStockImage } from './cloud/image-kind.ts';
 export type { AgentDials } from './link/agent.ts';
 export type { CellPlace } from './link/cell.ts';
 export { renewToken } from './link/enrolment.ts';

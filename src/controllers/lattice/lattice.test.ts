@@ -154,7 +154,7 @@ describe('a LatticeCluster', () => {
       'no external network "other"',
     ],
     ['image', (spec) => Object.assign(openstackOf(spec), { imageName: 'none' }), 'there is no active image "none"'],
-    ['key', (spec) => Object.assign(openstackOf(spec), { sshKeyName: 'none' }), 'openstack keypair create none'],
+    ['key', (spec) => Object.assign(openstackOf(spec), { sshKeyName: 'none' }), 'capstan create keypair none'],
     ['flavor', (spec) => Object.assign(openstackOf(spec), { cpFlavor: 'none' }), 'there is no flavor "none"'],
     ['zone', (spec) => Object.assign(openstackOf(spec), { workerAvailabilityZone: 'x' }), 'no availability zone "x"'],
     [

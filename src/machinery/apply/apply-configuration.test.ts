@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deepFreeze, type JsonObject, type JsonValue } from '../json/value.ts';
+import { deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { asJson, asUnstructured } from '../meta/crossings.ts';
 import type { ManagedFieldsEntry, UnstructuredObject } from '../meta/types.ts';
 import type { Schema } from '../schema/types.ts';
 import { type AppliedConfiguration, type ApplyConfigurationInput, applyConfiguration } from './apply-configuration.ts';
@@ -203,6 +204,37 @@ describe('applyConfiguration', () => {
     expect(moved.object).toMatchObject({ apiVersion: 'x/v2', spec: { name: 'n' } });
     expect(moved.object.spec).not.toHaveProperty('count');
     expect(moved.managedFields).toMatchObject([{ apiVersion: 'x/v2', fieldsV1: { 'f:spec': { 'f:name': {} } } }]);
+  });
+
+  it('keeps a field that is applied empty, also where conversions drop what is null', async () => {
+    const box: Schema = { type: 'object', properties: { a: text, b: text } };
+    const boxed: Schema = { type: 'object', properties: { spec: { type: 'object', properties: { box, name: text } } } };
+    const dropNulls = (value: JsonValue): JsonValue =>
+      isJsonObject(value)
+        ? Object.fromEntries(
+            Object.entries(value).flatMap(([key, member]) =>
+              member === undefined || member === null ? [] : [[key, dropNulls(member)]],
+            ),
+          )
+        : value;
+    const versions: VersionedKind = {
+      schema: () => boxed,
+      convert: (object, apiVersion) => asUnstructured({ ...(dropNulls(asJson(object)) as JsonObject), apiVersion }),
+    };
+    const first = await apply(config({ box: { a: '1', b: '2' } }), 'm', undefined, { versions });
+    const live = config({ box: { a: '1', b: '2' }, name: 'n' });
+    const managedFields = await updateManagedFields({
+      live: first.object,
+      next: { ...live, apiVersion: 'x/v2' },
+      liveManaged: first.managedFields,
+      manager: 'controller',
+      apiVersion: 'x/v2',
+      nowMs: start,
+      versions,
+    });
+    const before = { object: live, managedFields, changed: true };
+    const after = await apply(config({ box: {} }), 'm', before, { versions });
+    expect(after.object.spec).toEqual({ box: {}, name: 'n' });
   });
 
   it.each<[string, UnstructuredObject, number, string]>([

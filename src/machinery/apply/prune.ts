@@ -22,18 +22,27 @@ export async function pruneAbandoned(
   if (!type || isEmptySet(last.set)) return merged;
   const base = await inVersion(versions, merged, last.apiVersion);
   const lastFields = withNamedFields(last.set, type);
-  let pruned = remove(type, base, lastFields);
+  let pruned = remove(type, base, lastFields, versions);
   if (pruned === base) return merged;
   pruned = await addBackOwned({ merged: base, pruned, prunedVersion: last.apiVersion }, managers, versions);
-  pruned = addBackDangling(type, base, await inVersion(versions, pruned, last.apiVersion), lastFields);
+  const rest = await inVersion(versions, pruned, last.apiVersion);
+  pruned = remove(type, base, intersection(goneFields(type, base, rest), lastFields), versions);
   if (pruned === base) return merged;
   const kept = asTyped<UnstructuredObject>(settleEmptied(asJson(base), asJson(pruned), versions.origin !== 'builtin'));
   return inVersion(versions, kept, merged.apiVersion);
 }
 
-function remove(type: FieldType, object: UnstructuredObject, items: FieldSet): UnstructuredObject {
-  const result = removeItems(type, asJson(object), items) as JsonObject | null;
-  return asUnstructured(result ?? {});
+function remove(
+  type: FieldType,
+  object: UnstructuredObject,
+  items: FieldSet,
+  { origin }: VersionedKind,
+): UnstructuredObject {
+  const before = asJson(object);
+  const result = removeItems(type, before, items) as JsonObject | null;
+  // Conversions of custom kinds may drop nulls. An emptied container must not look as if it had been removed.
+  const kept = origin === 'builtin' || result === null ? result : (settleEmptied(before, result, true) as JsonObject);
+  return asUnstructured(kept ?? {});
 }
 
 /** Restores fields that any manager owns, including the applier with its new configuration. */
@@ -59,21 +68,15 @@ async function addBackOwned(
       withNamedFields(appliedSet(type, asJson(all)), type),
       union(withNamedFields(appliedSet(type, asJson(rest)), type), withNamedFields(set, type)),
     );
-    result = remove(type, all, gone);
+    result = remove(type, all, gone, versions);
   }
   return result;
 }
 
-/** Restores fields nobody owns. Only fields the applier itself had applied may be removed. */
-function addBackDangling(
-  type: FieldType,
-  merged: UnstructuredObject,
-  pruned: UnstructuredObject,
-  lastFields: FieldSet,
-): UnstructuredObject {
-  const gone = difference(
+/** Fields that are no longer there. Of these, only those that the applier itself had applied may be removed. */
+function goneFields(type: FieldType, merged: UnstructuredObject, pruned: UnstructuredObject): FieldSet {
+  return difference(
     withNamedFields(appliedSet(type, asJson(merged)), type),
     withNamedFields(appliedSet(type, asJson(pruned)), type),
   );
-  return remove(type, merged, intersection(gone, lastFields));
 }

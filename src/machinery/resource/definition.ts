@@ -70,6 +70,11 @@ export interface ResourceStrategy<T extends KubeObject = UnstructuredObject> {
   applyDefaults?(draft: T): void;
   /** sets or resets server-managed fields on create */
   prepareForCreate?(draft: T, context: StrategyContext): void;
+  /**
+   * removes fields from a server-side apply (in the version of the request) that do not claim a value, because they
+   * only ask another manager to fill them in; `live` is the stored object
+   */
+  prepareForApply?(applied: UnstructuredObject, live: T): void;
   /** carries over server-managed fields from `old`; not called for the status subresource */
   prepareForUpdate?(draft: T, old: T, context: StrategyContext): void;
   /** does the same for writes to the status subresource and similar ones, such as approval */

@@ -30,7 +30,7 @@ describe('capstan env', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'capstan-env-'));
     file = join(directory, 'clouds.yaml');
-    await writeFile(join(directory, 'cacert.pem'), 'PEM\n');
+    await writeFile(join(directory, 'cacert.pem'), '-----BEGIN CERTIFICATE-----\nPEM\n-----END CERTIFICATE-----\n');
     await writeFile(file, cloudsYaml('cacert.pem'));
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -56,6 +56,20 @@ describe('capstan env', () => {
     expect(missing).toMatchObject({ code: 1, stdout: '' });
     expect(missing.stderr).toContain('none.yaml cannot be read');
     expect(await capstan(['env'])).toMatchObject({ code: 2 });
+    const onlyFile = await capstan(['env', file]);
+    expect(onlyFile).toMatchObject({ code: 2, stdout: '' });
+    expect(onlyFile.stderr).toContain('it describes other, mycloud_default');
+  });
+
+  it('refuses a file without a certificate as the authority of the cloud', async () => {
+    const empty = join(directory, 'empty.pem');
+    const broken = join(directory, 'broken.yaml');
+    await writeFile(empty, '');
+    await writeFile(broken, cloudsYaml('empty.pem'));
+    const outcome = await capstan(['env', broken, 'mycloud_default']);
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain('empty.pem contains no certificate');
+    await Promise.all([rm(empty), rm(broken)]);
   });
 
   it('does not print what nobody could sign in with', async () => {

@@ -135,6 +135,60 @@ describe('capstan generate cluster', () => {
     expect(rest).toEqual(documents(guide));
   });
 
+  it('looks up the id of a network named in a template of an old version', async () => {
+    const args = ['generate', 'cluster', 'red', '--kubernetes-version', 'v1.19.1', '--cloud', 'openstack'];
+    const named = (network: string): Record<string, string> => ({
+      ...env,
+      OPENSTACK_IMAGE_NAME: 'Ubuntu_20.04_node',
+      OPENSTACK_EXTERNAL_NETWORK_ID: network,
+    });
+    const found = await capstan(args, { env: named('public') });
+    expect(found.stdout, found.stderr).toMatch(/externalNetworkId: [0-9a-f]{8}-[0-9a-f-]{27}\n/);
+    const absent = await capstan(args, { env: named('elsewhere') });
+    expect(absent).toMatchObject({ code: 1, stdout: '' });
+    expect(absent.stderr).toMatch(/OPENSTACK_EXTERNAL_NETWORK_ID \(the cloud has [0-9a-f-]{36} \(public\)\)/);
+    const lattice = await capstan(['generate', 'cluster', 'red', '-f', 'lattice', '--cloud', 'openstack'], {
+      env: { ...env, OPENSTACK_EXTERNAL_NETWORK_ID: 'public' },
+    });
+    expect(lattice.stdout, lattice.stderr).toContain('externalNetworkId: public\n');
+  });
+
+  it('takes for a LatticeCluster only an Ubuntu that packages exist for', async () => {
+    const disk = join(directory, 'disk.qcow2');
+    await writeFile(disk, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(2_000, 'x')]));
+    const newer = await capstan(
+      [
+        'create',
+        'image',
+        'Ubuntu 26.04',
+        '--file',
+        disk,
+        '--property',
+        'os_distro=ubuntu',
+        '--property',
+        'os_version=26.04',
+        '--cloud',
+        'openstack',
+      ],
+      { env },
+    );
+    expect(newer, newer.stderr).toMatchObject({ code: 0 });
+    const lattice = await capstan(['generate', 'cluster', 'red', '-f', 'lattice', '--cloud', 'openstack'], { env });
+    expect(lattice.stdout, lattice.stderr).toContain('imageName: Ubuntu 24.04\n');
+    const rke2 = await capstan(['generate', 'cluster', 'red', '-f', 'rke2', '--cloud', 'openstack'], { env });
+    expect(rke2.stdout, rke2.stderr).toContain('Ubuntu 26.04');
+  });
+
+  it.each([
+    [['red', '--control-plane-machine-count', '2'], /KubeadmControlPlane.*spec\.replicas.*even number/],
+    [['red', '--control-plane-machine-count', '0', '-f', 'rke2'], /RKE2ControlPlane.*spec\.replicas/],
+    [['red.blue', '-f', 'lattice'], /LatticeCluster.*metadata\.name.*DNS-1035/],
+    [['a'.repeat(64)], /Cluster.*metadata\.name.*63/],
+  ])('refuses what the API would refuse: %j', async (args, reason) => {
+    const outcome = await capstan(['generate', 'cluster', ...args, '--cloud', 'openstack'], { env });
+    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(reason) });
+  });
+
   it.each([
     ['flavors', /^m1\.small +1 +2 GiB +20 GiB /m],
     ['images', /^ubuntu-capi-image-v1\.33\.6 +v1\.33\.6 +active /m],
@@ -160,6 +214,7 @@ describe('capstan generate cluster', () => {
   it.each([
     [['Red_1'], 'cluster name "Red_1": '],
     [['red', '-n', 'Team'], '--target-namespace "Team": '],
+    [['red', '-n', 'my.team'], '--target-namespace "my.team": '],
     [['red', '--kubernetes-version', '1.34'], '--kubernetes-version: "1.34" is no version of Kubernetes'],
     [['red', '--kubernetes-version', 'newest'], '--kubernetes-version: "newest" is no version of Kubernetes'],
   ])('refuses %j before anybody is asked', async (args, reason) => {

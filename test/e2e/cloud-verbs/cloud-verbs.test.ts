@@ -108,6 +108,7 @@ describe('verbs that look at the cloud', () => {
     const outcome = await capstan(['audit', '--kubeconfig', lost.kubeconfig], { env });
     expect(outcome, outcome.stdout).toMatchObject({ code: 0 });
     expect(outcome.stdout).not.toMatch(/no owner|not in the cloud/);
+    expect(outcome.stdout).toContain('everything has its owner');
     expect(await audit('--also-owners-of', lost.kubeconfig)).toMatchObject({ code: 0 });
   });
 
@@ -143,5 +144,14 @@ describe('verbs that look at the cloud', () => {
     await network.networks.delete(precious.id);
     expect(await view.inventory()).toEqual(before);
     expect((await audit()).stdout).not.toMatch(/no owner|not in the cloud/);
+  });
+
+  it('audit looks at $OS_CLOUD where no object names a cloud, but deletes nothing there', async () => {
+    const here = ['audit', '--kubeconfig', other.kubeconfig];
+    const looked = await capstan(here, { env: { ...env, OS_CLOUD: 'openstack' } });
+    expect(looked, looked.stderr).toMatchObject({ code: 0 });
+    expect(looked.stdout).toContain('everything has its owner');
+    const deleted = await capstan([...here, '--delete', '--yes'], { env: { ...env, OS_CLOUD: 'openstack' } });
+    expect(deleted.stdout).toContain('say --cloud NAME');
   });
 });

@@ -92,6 +92,10 @@ function tick(): Promise<void> {
 describe('a data directory in use', () => {
   it('is refused to a second program with a clear message, and the first continues', async () => {
     const here = place('twice');
+    const earlier = await program.up(here);
+    await earlier.process.stop();
+    const saved = join(here, 'saved');
+    expect((await program.run('backup', '--data-dir', earlier.dataDirectory, saved)).code).toBe(0);
     const first = await program.up(here);
     const second = await program.run(...upArguments(here));
     expect(second.code).toBe(1);
@@ -101,9 +105,11 @@ describe('a data directory in use', () => {
     for (const args of [
       ['store', 'check', '--data-dir', first.dataDirectory],
       ['backup', '--data-dir', first.dataDirectory, join(here, 'stolen')],
-      ['restore', '--force', '--data-dir', first.dataDirectory, join(here, 'none')],
+      ['restore', '--force', '--data-dir', first.dataDirectory, saved],
     ]) {
-      expect((await program.run(...args)).code, args.join(' ')).toBe(1);
+      const refused = await program.run(...args);
+      expect(refused.code, args.join(' ')).toBe(1);
+      expect(refused.stderr, args.join(' ')).toContain(`is in use by process ${first.process.pid}`);
     }
     await withClient(first, async (client) => {
       expect((await sendJson(client, 'POST', configMaps, configMap('after'))).status).toBe(201);
@@ -175,10 +181,15 @@ describe('backup and restore', () => {
     const { size } = await handle.stat();
     await handle.truncate(Math.floor(size / 2));
     await handle.close();
-    for (const file of [half, join(here, 'kubeconfig'), join(here, 'absent')]) {
+    const wrongUsage = 2;
+    for (const [file, code] of [
+      [half, 1],
+      [join(here, 'kubeconfig'), 1],
+      [join(here, 'absent'), wrongUsage],
+    ] as const) {
       const target = place(`broken-${Math.random().toString(36).slice(2)}`);
       const outcome = await program.run('restore', '--data-dir', join(target, 'data'), file);
-      expect(outcome.code, file).toBe(1);
+      expect(outcome.code, file).toBe(code);
       expect(outcome.stderr).not.toMatch(/^\s+at /m);
     }
   });

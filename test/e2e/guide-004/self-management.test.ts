@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { LatticeCluster } from '../../../src/api/index.ts';
+import type { LatticeCluster, Node } from '../../../src/api/index.ts';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { capstan } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -91,7 +91,10 @@ describe.skipIf(missing !== undefined).each(cases)(
       expect(JSON.parse(outcome.stdout)).toMatchObject({ clouds: [{ orphans: [], missing: [] }] });
       // In the cluster itself, the audit cannot see what its parent and the other clusters there own.
       const { network } = bench.cloud.openstack;
-      const sibling = await network.networks.create({ name: 'of a sibling', description: '[owner a-sibling]' });
+      const sibling = await network.networks.create({
+        name: 'of a sibling',
+        description: '[owner 5b1d3c9a-0f4e-4c7b-9a51-2f6d8e7c0b13]',
+      });
       const insideArgs = ['--kubeconfig', childFile(), '--cloud', 'openstack'];
       const refused = await capstan(['audit', ...insideArgs, '--delete', '--yes'], { env });
       expect(refused, refused.stdout).toMatchObject({
@@ -205,6 +208,30 @@ describe.skipIf(missing !== undefined).each(cases)(
         expect(await readyNodes()).toBe(3);
       }, patienceMs);
       expect((await bench.cloud.inventory()).servers).toHaveLength(3);
+    });
+
+    it('upgrades itself while its parent is dead, the control plane before the workers', async () => {
+      const newer = { spec: { provider: { kubernetes: { version: '1.33.6' } } } };
+      const release = bootstrap === 'rke2' ? 'v1.33.6+rke2r1' : 'v1.33.6';
+      await inside('patch', 'lc', name, '--type=merge', '-p', JSON.stringify(newer));
+      let early: string[] = [];
+      await eventually(async () => {
+        const { items } = JSON.parse(await inside('get', 'nodes', '-o', 'json')) as { items: Node[] };
+        const versionOf = ({ status }: Node): string => status?.nodeInfo?.kubeletVersion ?? '';
+        const isServer = ({ metadata }: Node): boolean => metadata.name?.includes(`-pool-${pool}-`) === false;
+        const workers = items.filter((node) => !isServer(node));
+        const isUpgraded = items.filter(isServer).every((node) => versionOf(node) === release);
+        if (!isUpgraded)
+          early = [
+            ...early,
+            ...workers.filter((node) => versionOf(node) === release).map(({ metadata }) => metadata.name ?? ''),
+          ];
+        expect(items.map(versionOf)).toEqual([release, release, release]);
+        expect(JSON.parse(await inside('get', 'lc', name, '-o', 'json'))).toMatchObject({
+          status: { phase: 'Ready', readyControlPlane: 1, readyWorkers: 2 },
+        });
+      }, patienceMs);
+      expect(early).toEqual([]);
     });
 
     it('is found by the parent when it comes back', async () => {

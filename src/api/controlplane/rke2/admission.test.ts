@@ -57,7 +57,7 @@ describe('an RKE2ControlPlane', () => {
     ],
     [
       { serverConfig: { etcd: { backupConfig: { scheduleCron: 'daily' } } } },
-      'spec.serverConfig.etcd.backupConfig.scheduleCron: Invalid value: "daily": must be a schedule with five fields',
+      'spec.serverConfig.etcd.backupConfig.scheduleCron: Invalid value: "daily": must be a schedule like "0 */12 * * *": expected exactly 5 fields, found 1: [daily]',
     ],
     [
       { serverConfig: { auditPolicySecret: { name: 's', namespace: 'other' } } },
@@ -98,6 +98,31 @@ describe('an RKE2ControlPlane', () => {
   ])('refuses a change from %j to %j', (before, after, problem) => {
     const object = (more: JsonObject) => defaulted(make('RKE2ControlPlane', { ...base, ...more }));
     expect(updated(object(after), object(before))).toEqual([problem]);
+  });
+
+  describe('with a requested restore', () => {
+    const annotation = 'controlplane.cluster.x-k8s.io/restore';
+    const s3 = { etcd: { backupConfig: { s3: { endpoint: 's3.example.com', bucket: 'b' } } } };
+    const asked = (snapshot: string, spec: JsonObject = { serverConfig: s3 }) => {
+      const object = defaulted(make('RKE2ControlPlane', { ...base, ...spec }));
+      return { ...object, metadata: { ...object.metadata, annotations: { [annotation]: snapshot } } };
+    };
+
+    it('needs the name of a snapshot and an object store', () => {
+      expect(created(asked('etcd-snapshot-server-1-1700000000'))).toEqual([]);
+      for (const name of ['/var/lib/snapshot', 'a b', '$(reboot)', '-x']) {
+        expect(created(asked(name))).toEqual([expect.stringContaining('must be the name of a snapshot')]);
+      }
+      expect(created(asked('a', {}))).toEqual([
+        `metadata.annotations[${annotation}]: Forbidden: needs spec.serverConfig.etcd.backupConfig.s3: a new server has no snapshots of its own`,
+      ]);
+    });
+
+    it('is checked when the annotation changes, and not later', () => {
+      const plain = defaulted(make('RKE2ControlPlane', base));
+      expect(updated(asked('a', {}), plain)).toHaveLength(1);
+      expect(updated(asked('a', {}), asked('a', {}))).toEqual([]);
+    });
   });
 
   it('is checked the same way as RKE2ControlPlaneTemplate', () => {

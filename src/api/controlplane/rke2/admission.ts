@@ -3,14 +3,17 @@ import {
   type FieldError,
   fieldError,
   parseDuration,
+  parseSchedule,
   type ResourceStrategy,
 } from '../../../machinery/index.ts';
 import { refuseOtherNamespaces, validateRKE2ConfigSpec } from '../../bootstrap/rke2/admission.ts';
 import { topologyDryRunAnnotation } from '../../cluster/labels.ts';
 import { validateTemplateMetadata } from '../../cluster/validation.ts';
 import { validateChangedSpec } from '../../kind/strategy.ts';
+import { restoreAnnotation } from '../group.ts';
 import { keepReplicas, validateReplicas } from '../replicas.ts';
 import { validateVersionChange } from '../version-change.ts';
+import { snapshotNamePattern } from './annotations.ts';
 import type {
   RKE2ControlPlane,
   RKE2ControlPlaneTemplate,
@@ -20,6 +23,8 @@ import type {
 
 /** Upstream's default timeout of each step when a machine leaves the cluster. */
 const defaultTimeoutSeconds = 10;
+
+const whenSpecChanges = validateChangedSpec<RKE2ControlPlane>((object, old) => validateControlPlane(object, old));
 
 export const rke2ControlPlaneStrategy: ResourceStrategy<RKE2ControlPlane> = {
   prepareForUpdate: keepReplicas,
@@ -39,7 +44,14 @@ export const rke2ControlPlaneStrategy: ResourceStrategy<RKE2ControlPlane> = {
       ...machine.deletion,
     };
   },
-  ...validateChangedSpec<RKE2ControlPlane>((object, old) => validateControlPlane(object, old)),
+  validateCreate: (object, context) => [
+    ...(whenSpecChanges.validateCreate?.(object, context) ?? []),
+    ...validateRestore(object),
+  ],
+  validateUpdate: (object, old, context) => [
+    ...(whenSpecChanges.validateUpdate?.(object, old, context) ?? []),
+    ...(requestedSnapshot(object) === requestedSnapshot(old) ? [] : validateRestore(object)),
+  ],
   warnings: ({ spec }) => replicaWarnings(spec),
 };
 
@@ -141,7 +153,22 @@ function validateRegistration(
   return [fieldError.invalid(`${path}.registrationAddress`, registrationAddress ?? '', problem)];
 }
 
-const cronFields = 5;
+const requestedSnapshot = ({ metadata }: RKE2ControlPlane): string => metadata.annotations?.[restoreAnnotation] ?? '';
+
+/** A restore starts on a new machine, which gets the snapshot from the object store. */
+function validateRestore(controlPlane: RKE2ControlPlane): FieldError[] {
+  const snapshot = requestedSnapshot(controlPlane);
+  const { serverConfig } = controlPlane.spec ?? {};
+  if (snapshot === '') return [];
+  const path = `metadata.annotations[${restoreAnnotation}]`;
+  if (!snapshotNamePattern.test(snapshot)) {
+    const problem = 'must be the name of a snapshot without its directory, such as etcd-snapshot-server-1-1700000000';
+    return [fieldError.invalid(path, snapshot, problem)];
+  }
+  if (serverConfig?.etcd?.backupConfig?.s3 !== undefined) return [];
+  const problem = 'needs spec.serverConfig.etcd.backupConfig.s3: a new server has no snapshots of its own';
+  return [fieldError.forbidden(path, problem)];
+}
 
 function validateServer(server: RKE2ServerConfig, path: string, namespace: string | undefined): FieldError[] {
   const errors: FieldError[] = [];
@@ -154,8 +181,10 @@ function validateServer(server: RKE2ServerConfig, path: string, namespace: strin
   if (retention !== undefined && retention !== '' && !/^\d+$/.test(retention)) {
     errors.push(fieldError.invalid(`${at}.retention`, retention, 'must be a number'));
   }
-  if (scheduleCron !== undefined && scheduleCron !== '' && scheduleCron.trim().split(/\s+/).length !== cronFields) {
-    errors.push(fieldError.invalid(`${at}.scheduleCron`, scheduleCron, 'must be a schedule with five fields'));
+  const schedule = scheduleCron === undefined || scheduleCron === '' ? undefined : parseSchedule(scheduleCron);
+  if (typeof schedule === 'string') {
+    const problem = `must be a schedule like "0 */12 * * *": ${schedule}`;
+    errors.push(fieldError.invalid(`${at}.scheduleCron`, scheduleCron, problem));
   }
   const references = [
     [`${path}.auditPolicySecret`, server.auditPolicySecret],

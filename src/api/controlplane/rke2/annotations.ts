@@ -1,2 +1,9 @@
 /** on an RKE2ControlPlane, which has no field for it: days before the expiry of a certificate */
 export const rolloutBeforeExpiryAnnotation = 'controlplane.cluster.x-k8s.io/rollout-before-certificates-expiry-days';
+/** on an RKE2ControlPlane: name of the restored snapshot; a restore with this name is done */
+export const restoredAnnotation = 'controlplane.cluster.x-k8s.io/restored';
+/** on the Machine that starts from a snapshot: name of the snapshot */
+export const restoresAnnotation = 'controlplane.cluster.x-k8s.io/restores';
+
+/** Names of snapshots become arguments of a command. */
+export const snapshotNamePattern: RegExp = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;

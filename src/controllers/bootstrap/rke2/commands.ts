@@ -1,4 +1,9 @@
-import { parseKubernetesVersion, type RKE2AgentConfig } from '../../../api/index.ts';
+import {
+  parseKubernetesVersion,
+  type RKE2AgentConfig,
+  restoreAnnotation,
+  snapshotNamePattern,
+} from '../../../api/index.ts';
 import { BootstrapInputError } from '../common/machine-content.ts';
 import { filePaths } from './paths.ts';
 
@@ -23,6 +28,17 @@ export function installCommands(role: MachineRole, version: string, agent: RKE2A
       : `curl -sfL ${installerUrl} | INSTALL_RKE2_VERSION="${version}" INSTALL_RKE2_TYPE="${role}" sh -s -`,
     ...(agent.cisProfile ? [cisScript] : []),
   ];
+}
+
+/** Commands that replace the data of etcd by a snapshot. Without it, rke2 must not start: it would make an empty cluster. */
+export function restoreCommands(snapshot: string | undefined): string[] {
+  if (snapshot === undefined) return [];
+  if (!snapshotNamePattern.test(snapshot)) {
+    throw new BootstrapInputError(`the annotation ${restoreAnnotation} of the RKE2ControlPlane names no snapshot`);
+  }
+  // The installer chooses the directory of rke2 by the file system, and Ignition sets a short PATH.
+  const reset = `PATH="$PATH:/usr/local/bin:/opt/rke2/bin" rke2 server --cluster-reset --cluster-reset-restore-path=${snapshot}`;
+  return [`${reset} || { echo "the snapshot ${snapshot} was not restored: see the lines above"; exit 1; }`];
 }
 
 /** Commands that start rke2 and write the sentinel once it runs. */

@@ -1,4 +1,10 @@
-import { type BootstrapFile, RKE2Configs, type RKE2ServerConfig } from '../../../api/index.ts';
+import {
+  type BootstrapFile,
+  Machines,
+  RKE2Configs,
+  type RKE2ServerConfig,
+  restoresAnnotation,
+} from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
 import { done, type Result } from '../../../runtime/index.ts';
 import {
@@ -39,15 +45,25 @@ export async function makeUserData(scope: RKE2ConfigScope): Promise<Result> {
     dataSecretWaiting(scope, 'Waiting for the RKE2ControlPlane of the Cluster to exist', waitingForControlPlane);
     return done();
   }
+  const snapshot = snapshotOf(scope);
+  if (snapshot !== undefined) return await init(scope, plane, snapshot);
   return initOrJoin(scope, { init: () => init(scope, plane), join: () => join(scope, plane) });
 }
 
-async function init(scope: RKE2ConfigScope, plane: ServingPlane): Promise<Result> {
+/** Returns the snapshot that the machine starts from: the machine is then the only server of the cluster. */
+function snapshotOf({ config, context, owner }: RKE2ConfigScope): string | undefined {
+  const key = { namespace: config.metadata.namespace ?? '', name: owner.name };
+  return context.cache.lister(Machines).get(key)?.metadata.annotations?.[restoresAnnotation];
+}
+
+async function init(scope: RKE2ConfigScope, plane: ServingPlane, snapshot?: string): Promise<Result> {
   const certificates = await authorities(scope, plane);
+  // a snapshot contains keys that are encrypted with the token of its cluster
+  const token = snapshot === undefined ? await ensureJoinToken(scope) : await requireJoinToken(scope);
   await storeUserData(
     scope,
     RKE2Configs,
-    await render(scope, plane, { token: await ensureJoinToken(scope), certificates }),
+    await render(scope, plane, { token, certificates, ...(snapshot !== undefined && { snapshot }) }),
   );
   return done();
 }
@@ -91,6 +107,8 @@ interface Joining {
   join?: string;
   /** only for the machine that initializes the cluster */
   certificates?: ClusterCertificates;
+  /** only for a machine that starts from a snapshot */
+  snapshot?: string;
 }
 
 async function render(scope: RKE2ConfigScope, plane: ServingPlane, joining: Joining): Promise<RenderedRKE2> {
@@ -128,7 +146,9 @@ async function render(scope: RKE2ConfigScope, plane: ServingPlane, joining: Join
     ...(owner.isControlPlane ? await manifests(values, plane, scope) : []),
     configFile(owner.isControlPlane ? serverSettings(input) : agentSettings(input)),
   ];
-  return renderRKE2({ role: owner.isControlPlane ? 'server' : 'agent', version, spec, files });
+  const role = owner.isControlPlane ? 'server' : 'agent';
+  const { snapshot } = joining;
+  return renderRKE2({ role, version, spec, files, ...(snapshot !== undefined && { snapshot }) });
 }
 
 const releasePattern = /\+rke2r\d+$/;

@@ -139,6 +139,17 @@ describe('the user data of rke2', () => {
     ]);
   });
 
+  it('restores a snapshot before rke2 starts, and does not start rke2 without it', () => {
+    const restored = (snapshot: string): string[] =>
+      parse(renderRKE2({ role: 'server', version, spec, files, snapshot }).text).runcmd;
+    const [, , restore, , , start] = restored('etcd-snapshot-a-1');
+    expect(restore).toMatch(
+      /rke2 server --cluster-reset --cluster-reset-restore-path=etcd-snapshot-a-1 \|\| \{ .*exit 1; \}$/,
+    );
+    expect(start).toMatch(/^systemctl start rke2-server/);
+    expect(() => restored('a; reboot')).toThrow('names no snapshot');
+  });
+
   it('installs rke2 from the image of an air-gapped machine after verifying checksums', () => {
     const [, check, install] = commands({ agentConfig: { airGapped: true, airGappedChecksum: 'abc' } }, 'agent');
     expect(check).toMatch(/sha256sum \/opt\/rke2-artifacts\/sha256sum\*\.txt .* = "abc" \|\| \{ .* exit 1; \}/);

@@ -10,7 +10,7 @@ import {
   readAdditionalConfig,
 } from '../common/ignition/index.ts';
 import { BootstrapInputError, type MachineContent } from '../common/machine-content.ts';
-import { installCommands, type MachineRole, startCommands } from './commands.ts';
+import { installCommands, type MachineRole, restoreCommands, startCommands } from './commands.ts';
 import { filePaths } from './paths.ts';
 
 export interface RKE2UserData {
@@ -19,6 +19,8 @@ export interface RKE2UserData {
   spec: RKE2ConfigSpec;
   /** in the order they are written, with resolved content */
   files: readonly BootstrapFile[];
+  /** name of the snapshot that the first server starts from */
+  snapshot?: string;
 }
 
 export interface RenderedRKE2 {
@@ -40,11 +42,12 @@ function content({ files, spec }: RKE2UserData): MachineContent {
   return { files, ...(isWanted && { ntp: { enabled: true, ...(servers && { servers }) } }) };
 }
 
-function commands({ role, version, spec }: RKE2UserData): string[] {
+function commands({ role, version, spec, snapshot }: RKE2UserData): string[] {
   const { preRKE2Commands = [], postRKE2Commands = [], agentConfig = {} } = spec;
   return [
     ...preRKE2Commands,
     ...installCommands(role, version, agentConfig),
+    ...restoreCommands(snapshot),
     ...startCommands(role),
     ...postRKE2Commands,
   ];

@@ -1,4 +1,5 @@
 import { type Machine, MachineHealthChecks } from '../../../api/index.ts';
+import type { KubeObject } from '../../../machinery/index.ts';
 import {
   conditionOf,
   controllerOf,
@@ -35,10 +36,11 @@ export function goneVerdict(message: string): Verdict {
 
 /**
  * Requests replacement of a machine whose server is permanently gone, as a health check would. If a health check
- * selects the machine, that check decides, within its limits.
+ * selects the machine, that check decides, within its limits, and writes these conditions alone.
  */
 export function replaceLostServer(scope: MachineScope): undefined {
   const { machine, context } = scope;
+  if (isChecked(scope)) return;
   const message = lossOf(scope.infrastructure);
   if (message === undefined || !mayAsk(scope)) {
     if (scope.infrastructure.state === 'found') withdraw(machine);
@@ -50,19 +52,25 @@ export function replaceLostServer(scope: MachineScope): undefined {
   askOwner(context, machine, now);
 }
 
-function mayAsk({ machine, cluster, context }: MachineScope): boolean {
-  if (isDeleting(machine) || !cluster || isDeleting(cluster) || controllerOf(machine) === undefined) return false;
-  if ([machine, cluster].some(({ metadata }) => metadata.annotations?.[skipRemediationAnnotation] !== undefined)) {
-    return false;
-  }
+/** Tells whether a health check judges the machine. None judges a machine whose annotation opts out. */
+function isChecked({ machine, context }: MachineScope): boolean {
+  if (skipsRemediation(machine)) return false;
   const checks = context.cache.lister(MachineHealthChecks).list({
     namespace: machine.metadata.namespace ?? '',
     filter: (check) => !isDeleting(check) && selects(check, machine),
   });
-  return checks.length === 0;
+  return checks.length > 0;
 }
 
-/** Withdraws the request if the server is found again or the user opts out; a health check's verdict stays. */
+function mayAsk({ machine, cluster }: MachineScope): boolean {
+  if (isDeleting(machine) || !cluster || isDeleting(cluster) || controllerOf(machine) === undefined) return false;
+  return ![machine, cluster].some(skipsRemediation);
+}
+
+const skipsRemediation = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations?.[skipRemediationAnnotation] !== undefined;
+
+/** Withdraws the request if the server is found again or the user opts out. */
 function withdraw(machine: Machine): void {
   if (isDeleting(machine) || conditionOf(machine, healthCheck)?.reason !== infrastructureGoneReason) return;
   for (const type of [healthCheck, remediated]) {

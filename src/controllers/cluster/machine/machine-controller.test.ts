@@ -3,6 +3,8 @@ import {
   Clusters,
   type Machine,
   MachineDrainRules,
+  type MachineHealthCheck,
+  MachineHealthChecks,
   Machines,
   Namespaces,
   type Node,
@@ -80,6 +82,13 @@ const running =
   async (): Promise<boolean> =>
     conditionOf(await w.find(Machines, name), 'Available')?.status === 'True';
 const deletion = async (w: World) => conditionOf(await w.find(Machines, 'm1'), 'Deleting');
+const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true };
+const serverGone = {
+  type: 'Ready',
+  status: 'False',
+  reason: 'InstanceGone',
+  lastTransitionTime: '2026-01-02T00:00:00Z',
+};
 const gone = (w: World) => async (): Promise<boolean> => (await w.find(Machines, 'm1')) === undefined;
 
 describe('a machine', () => {
@@ -223,8 +232,31 @@ describe('a machine', () => {
     expect(legacyConditionOf(await w.find(Machines, 'm1'), 'Ready')).toMatchObject(stopped);
   });
 
+  it('leaves the request for remediation to a health check that selects it', async () => {
+    const w = await begin({}, {}, { ownerReferences: [owner] });
+    await w.until(running(w));
+    const check: MachineHealthCheck = {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'MachineHealthCheck',
+      metadata: { name: 'mhc', namespace: w.namespace },
+      spec: { clusterName: 'c1', selector: { matchLabels: { 'cluster.x-k8s.io/cluster-name': 'c1' } } },
+    };
+    await w.client.create(MachineHealthChecks, check, by);
+    await w.until(async () => conditionOf(await w.find(Machines, 'm1'), 'HealthCheckSucceeded')?.status === 'True');
+    const conditions = [{ ...serverGone, message: 'Server m1 (i) does not exist any more' }];
+    const status = { status: { conditions } } as never;
+    await w.client.patch(FakeMachines, key(w), 'merge', status, { ...by, subresource: 'status' });
+    await w.until(
+      async () => conditionOf(await w.find(Machines, 'm1'), 'OwnerRemediated')?.reason === 'WaitingForRemediation',
+    );
+    await w.pass(60_000);
+    const writes = w.writes();
+    await w.pass(600_000);
+    expect(w.writes()).toBe(writes);
+    expect(conditionOf(await w.find(Machines, 'm1'), 'HealthCheckSucceeded')?.reason).toBe('InstanceGone');
+  });
+
   it('requests remediation when its server is gone, unless an annotation skips it', async () => {
-    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true };
     const w = await begin(
       {},
       {},
@@ -232,13 +264,7 @@ describe('a machine', () => {
     );
     await w.until(running(w));
     const message = 'Server m1 (i) does not exist any more';
-    const gone = {
-      type: 'Ready',
-      status: 'False',
-      reason: 'InstanceGone',
-      message,
-      lastTransitionTime: '2026-01-02T00:00:00Z',
-    };
+    const gone = { ...serverGone, message };
     const say = (conditions: object[]) =>
       w.client.patch(FakeMachines, key(w), 'merge', { status: { conditions } } as never, {
         ...by,

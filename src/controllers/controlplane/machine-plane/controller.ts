@@ -43,6 +43,7 @@ import { syncMachinesOfControlPlane } from './machines/machine-owner.ts';
 import { readParts } from './machines/read-parts.ts';
 import { releaseMachines } from './pre-terminate.ts';
 import type { MachinePlane, PlaneProvider } from './provider.ts';
+import { rebuildFromSnapshot } from './rebuild.ts';
 import { remediate } from './remediate.ts';
 import { rollOut } from './roll-out.ts';
 import { scaleToReplicas } from './scale.ts';
@@ -74,6 +75,7 @@ const normal: readonly Step[] = [
   ensureKubeconfig,
   readParts,
   syncMachinesOfControlPlane,
+  rebuildFromSnapshot,
   inspectWorkload,
   removeStrangers,
   releaseMachines,

@@ -30,17 +30,21 @@ export async function releaseMachines(scope: ControlPlaneScope): Promise<Result 
   const candidates = leaving(scope)
     .filter((machine) => hasHook(scope, machine))
     .sort((a, b) => ((a.metadata.deletionTimestamp ?? '') < (b.metadata.deletionTimestamp ?? '') ? -1 : 1));
-  const [machine] = candidates;
-  if (!machine) return undefined;
-  // drain and volume detach come first; the machine controller reports when it reaches the pre-terminate hooks
-  if (!isOurTurn(scope, machine)) return undefined;
-  const obstacle = await letGo(scope, machine);
-  if (obstacle === undefined) return done();
-  if (obstacle.length > 0) {
+  const obstacles: string[] = [];
+  for (const machine of candidates) {
+    // drain and volume detach come first; the machine controller reports when it reaches the pre-terminate hooks
+    if (!isOurTurn(scope, machine)) break;
+    const obstacle = await letGo(scope, machine);
+    if (obstacle === undefined) return done();
+    if (obstacle === '') return undefined;
+    obstacles.push(`Machine ${nameOf(machine)} cannot leave: ${obstacle}`);
+    // a later one may be what holds this one up: without its dead member, etcd can spare another
+  }
+  if (obstacles.length > 0) {
     const summary = isEtcdManaged(scope)
       ? 'waiting for etcd cluster to become healthy'
       : 'waiting for control plane components to become healthy';
-    waitBecause(scope, [summary], [`Machine ${nameOf(machine)} cannot leave: ${obstacle}`]);
+    waitBecause(scope, [summary], obstacles);
     requeueAfter(scope, retryMs, 'a control plane Machine cannot leave yet');
   }
   return undefined;
@@ -49,7 +53,7 @@ export async function releaseMachines(scope: ControlPlaneScope): Promise<Result 
 export const hasHook = ({ provider }: ControlPlaneScope, { metadata }: Machine): boolean =>
   metadata.annotations?.[provider.cleanupHook] !== undefined;
 
-function isOurTurn({ provider }: ControlPlaneScope, { metadata, status }: Machine): boolean {
+export function isOurTurn({ provider }: ControlPlaneScope, { metadata, status }: Machine): boolean {
   const deleting = conditionOf({ ...(status && { status }) }, 'Deleting');
   // hooks of others may need a working kubelet, so this hook is released last
   const others = Object.keys(metadata.annotations ?? {}).some(

@@ -62,7 +62,9 @@ export interface PlaneProvider<P extends MachinePlane = MachinePlane, C extends 
   /** bootstrap config of a new machine: init for the first one, join for all others */
   configSpec(controlPlane: P, role: 'init' | 'join'): JsonObject;
   /** annotations of a new machine that record inputs its config does not contain */
-  machineAnnotations(controlPlane: P): Record<string, string>;
+  machineAnnotations(controlPlane: P, role: 'init' | 'join'): Record<string, string>;
+  /** name of the snapshot that the next first machine starts from; undefined if no restore is requested */
+  requestedRestore?(controlPlane: P): string | undefined;
   isConfigUpToDate(controlPlane: P, config: C, machine: Machine): boolean;
   /** the machine's configuration and the desired one, in comparable form */
   configsToCompare(controlPlane: P, config: C): { current: JsonValue; desired: JsonValue };

@@ -25,7 +25,8 @@ export async function scaleToReplicas(scope: ControlPlaneScope): Promise<Result 
   return undefined;
 }
 
-async function initialize(scope: ControlPlaneScope): Promise<Result | undefined> {
+/** Creates the first machine. */
+export async function initialize(scope: ControlPlaneScope): Promise<Result | undefined> {
   if (scope.missingTemplate) return done();
   if (!scope.certificatesAvailable) {
     waitBecause(scope, ['cluster certificates are missing or unknown'], []);

@@ -1,3 +1,4 @@
+import { restoreAnnotation } from '../../../api/index.ts';
 import type { ObjectKey } from '../../../client/index.ts';
 import type { ApiServerSpec, BackupSpec } from '../../../hosting/index.ts';
 import { checkDns1123Label, checkDns1123Subdomain, type KubeObject } from '../../../machinery/index.ts';
@@ -15,8 +16,7 @@ export const rotateAnnotations: Readonly<Record<RotationRequest['what'], string>
   sa: `${domain}/rotate-sa`,
 };
 
-/** name of a backup or `latest`; a new combination of this annotation and the two below starts a restore */
-const restoreAnnotation = `${domain}/restore`;
+// A new combination of the restore annotation (name of a backup, or `latest`) and these two starts a restore.
 /** `namespace/name` or `name` of the plane that was backed up, if it is a different one */
 const restoreFromAnnotation = `${domain}/restore-from`;
 const restoreTokenAnnotation = `${domain}/restore-token`;

@@ -3,6 +3,7 @@ import {
   RKE2Configs,
   type RKE2ControlPlane,
   RKE2ControlPlanes,
+  restoresAnnotation,
   rolloutBeforeExpiryAnnotation,
   Secrets,
 } from '../../../api/index.ts';
@@ -18,6 +19,7 @@ import {
   serverConfigurationText,
 } from './config-spec.ts';
 import { annotateNodes, metadataVerdict } from './node-metadata.ts';
+import { recordRestore, requestedRestore } from './restore.ts';
 import { serverAddresses } from './server-addresses.ts';
 
 const apiServerPort = 6443;
@@ -47,7 +49,14 @@ export const rke2Provider: PlaneProvider<RKE2ControlPlane, RKE2Config> = {
       : componentPods;
   },
   configSpec: (controlPlane) => asJson(desiredConfigSpec(controlPlane)) as JsonObject,
-  machineAnnotations: (controlPlane) => ({ [serverConfigurationAnnotation]: serverConfigurationText(controlPlane) }),
+  machineAnnotations(controlPlane, role) {
+    const snapshot = role === 'init' ? requestedRestore(controlPlane) : undefined;
+    return {
+      [serverConfigurationAnnotation]: serverConfigurationText(controlPlane),
+      ...(snapshot !== undefined && { [restoresAnnotation]: snapshot }),
+    };
+  },
+  requestedRestore,
   isConfigUpToDate,
   configsToCompare,
   apiServerPort: () => apiServerPort,
@@ -59,7 +68,10 @@ export const rke2Provider: PlaneProvider<RKE2ControlPlane, RKE2Config> = {
   },
   // joining machines receive everything from the servers
   prepareUpgrade: () => Promise.resolve(),
-  finish: annotateNodes,
+  async finish(scope) {
+    await annotateNodes(scope);
+    recordRestore(scope);
+  },
   rememberRemediation(draft, lastRemediation) {
     draft.status = { ...draft.status, lastRemediation };
   },

@@ -112,6 +112,12 @@ const symptoms: readonly Symptom[] = [
     cause: 'kubeadm failed',
     cure: 'read the console of the server: openstack console log show',
   },
+  ...[/\blevel=fatal\b.*(?:snapshot|\bs3\b|cluster-reset)/i, /the snapshot \S+ was not restored/].map((line) => ({
+    reason: 'SnapshotNotRestored',
+    line,
+    cause: 'the server could not start from the snapshot of etcd',
+    cure: 'correct the annotation controlplane.cluster.x-k8s.io/restore, or backupConfig.s3 and its Secret, and delete the Machine',
+  })),
   {
     reason: 'DistributionFailed',
     line: /\brke2(?:\[\d+\])?: .{0,100}\blevel=fatal\b/,

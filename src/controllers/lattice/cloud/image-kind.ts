@@ -7,6 +7,12 @@ const stockUbuntu = /ubuntu[-_ ]*(?:server[-_ ]*)?(?:22\.?04|24\.?04)|\b(?:jammy
 const stockVersions: readonly (string | undefined)[] = ['22.04', '24.04'];
 const forNodes = /(?:^|[-_ .])(?:capi|kube|kubeadm|k8s|node|nodes|rke2)(?:$|[-_ .])/i;
 
+/** Tells whether the packages of Kubernetes can be installed on machines of an image. */
+export function isStockImage(image: Pick<Image, 'name' | 'properties' | 'tags'>): boolean {
+  const kind = imageKindOf(image, '');
+  return 'kind' in kind && kind.kind === 'stock';
+}
+
 /** Returns the kind of an image, or why its machines would not become nodes. */
 export function imageKindOf(
   image: Pick<Image, 'name' | 'properties' | 'tags'>,

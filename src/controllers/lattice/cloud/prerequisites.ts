@@ -87,7 +87,10 @@ async function imageFact(
   const [only, ...more] = usable;
   if (only && more.length === 0) return imageKindOf(only, settings.version);
   if (only) return { problem: `there are ${usable.length} images "${name}"; give the one you mean a unique name` };
-  return { problem: `there is no active image "${name}"; upload it, or name another one as imageName` };
+  const others = await collect(images.list({ status: 'active' }, { signal }));
+  const usableNames = others.flatMap((image) => ('kind' in imageKindOf(image, settings.version) ? image.name : []));
+  const offer = choice('imageName', [...new Set(usableNames)]);
+  return { problem: `there is no active image "${name}"; upload it (capstan create image), or ${offer}` };
 }
 
 const keyPair: Check = async ({ compute: { keypairs } }, { sshKey }, signal) => {
@@ -98,7 +101,7 @@ const keyPair: Check = async ({ compute: { keypairs } }, { sshKey }, signal) => 
     if (!isNotFound(error)) throw error;
     const names = (await collect(keypairs.list({ signal }))).map(({ name }) => name);
     return [
-      `there is no key pair "${sshKey}"; create it (openstack keypair create ${sshKey}), or ${choice('sshKeyName', names)}`,
+      `there is no key pair "${sshKey}"; create it (capstan create keypair ${sshKey}), or ${choice('sshKeyName', names)}`,
     ];
   }
 };

@@ -211,7 +211,7 @@ describe('the link endpoints of a management API', () => {
     const second = open(loopback);
     await second.ensure(context());
     await expect(second.enrol(context(), await other.get(LatticeClusters, { name: 'one' }), child)).rejects.toThrow(
-      /told to obey another parent, whose kube-system has the uid/,
+      /belongs to another parent, whose kube-system has the uid/,
     );
     await second.close();
     parent = mine;

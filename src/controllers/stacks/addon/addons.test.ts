@@ -6,6 +6,7 @@ import {
   Clusters,
   type ConfigMap,
   ConfigMaps,
+  CustomResourceDefinitions,
   classNameOf,
   Namespaces,
   parseStackId,
@@ -279,5 +280,142 @@ describe('ClusterAddons', () => {
     await clusterOf('six', `${family}-v9`);
     await untilReady('six', `${family}-v9`);
     expect((await inWorkload('single'))?.data).toEqual({ name: 'six' });
+  });
+
+  it('keep what a new release applies in another hook than the upgrade', async () => {
+    const stages = {
+      'cni/templates/x.yaml': configMap('cni20', '{v: "1"}'),
+      'csi/templates/x.yaml': configMap('csi20', '{v: "1"}'),
+    };
+    publish('v20', { stages });
+    await clusterOf('eight', `${family}-v20`);
+    await untilReady('eight', `${family}-v20`);
+    const before = await inWorkload('cni20');
+    publish('v21', {
+      stages: {
+        'cni/templates/x.yaml': configMap('cni20', '{v: "2"}'),
+        'csi/templates/x.yaml': configMap('csi20', '{v: "2"}'),
+      },
+      addonConfig: config(
+        '  AfterControlPlaneInitialized:\n    - {name: cni, action: apply}\n  AfterClusterUpgrade:\n    - {name: csi, action: apply}\n',
+      ),
+    });
+    await release(`${family}-v21`);
+    await useClass('eight', `${family}-v21`);
+    await untilReady('eight', `${family}-v21`);
+    const after = await inWorkload('cni20');
+    expect(after?.metadata.uid).toBe(before?.metadata.uid);
+    expect(after?.data).toEqual({ v: '2' });
+    // its stage runs after an upgrade, which has not been
+    expect((await inWorkload('csi20'))?.data).toEqual({ v: '1' });
+    await world.restart();
+    await world.pass(60_000);
+    expect((await inWorkload('csi20'))?.data).toEqual({ v: '1' });
+  });
+
+  it('begin again when the class changes while their stages run, and repair what changed meanwhile', async () => {
+    const gate = '[{key: gate, apiVersion: v1, kind: ConfigMap, name: gate22, namespace: kube-system}]';
+    const stages = (v: string) => ({
+      'a/templates/x.yaml': configMap('a22', `{v: "${v}"}`),
+      'b/templates/x.yaml': configMap('b22', `{v: "${v}"}`),
+    });
+    const list = `    - {name: a, action: apply}\n    - {name: b, action: apply, waitForPreCondition: {objects: ${gate}, conditions: "has(gate.data)"}}\n`;
+    const addonConfig = config(`  AfterControlPlaneInitialized:\n${list}  BeforeClusterUpgrade:\n${list}`);
+    publish('v22', { stages: stages('1'), addonConfig });
+    publish('v23', { stages: stages('2'), addonConfig });
+    await clusterOf('nine', `${family}-v22`);
+    await untilSaid('nine', 'EvaluatedCEL', 'stage b waits');
+    await release(`${family}-v23`);
+    await useClass('nine', `${family}-v23`);
+    await world.until(async () => (await inWorkload('a22'))?.data?.['v'] === '2');
+    await untilSaid('nine', 'EvaluatedCEL', 'stage b waits');
+    // the stage of this object is done
+    await world.workload.delete(ConfigMaps, { namespace: 'kube-system', name: 'a22' });
+    const opened = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'gate22', namespace: 'kube-system' } };
+    await world.workload.create(ConfigMaps, { ...opened, data: { open: 'yes' } }, by);
+    await untilReady('nine', `${family}-v23`);
+    expect((await inWorkload('a22'))?.data).toEqual({ v: '2' });
+    expect((await inWorkload('b22'))?.data).toEqual({ v: '2' });
+  });
+
+  it('are not changed by a release whose files differ from those of its first use', async () => {
+    publish('v24', { stages: { 'a/templates/x.yaml': configMap('a24', '{v: "1"}') } });
+    await clusterOf('ten', `${family}-v24`);
+    await untilReady('ten', `${family}-v24`);
+    publish('v24', { stages: { 'a/templates/x.yaml': configMap('a24', '{v: "2"}') } });
+    await world.restart();
+    await untilSaid('ten', 'ClusterStackReleaseDownloaded', 'the release changed since it was used first');
+    await world.pass(120_000);
+    expect((await inWorkload('a24'))?.data).toEqual({ v: '1' });
+  });
+
+  it('report only what is wrong now: an object that could not be applied is forgotten once it is', async () => {
+    const gate = '[{key: gate, apiVersion: v1, kind: ConfigMap, name: gate25, namespace: kube-system}]';
+    publish('v25', {
+      stages: {
+        'a/templates/x.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a25, namespace: later}\n',
+      },
+      addonConfig: config(
+        `  AfterControlPlaneInitialized:\n    - {name: a, action: apply, waitForPostCondition: {objects: ${gate}, conditions: "has(gate.data)"}}\n`,
+      ),
+    });
+    await clusterOf('eleven', `${family}-v25`);
+    await untilSaid('eleven', 'HelmChartApplied', 'ConfigMap a25');
+    await world.workload.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } }, by);
+    await untilSaid('eleven', 'EvaluatedCEL', 'stage a waits');
+    expect(conditionOf(await addon('eleven'), 'HelmChartApplied')).toBeUndefined();
+  });
+
+  it('let go of objects whose kind the cluster serves no more', async () => {
+    const crd = [
+      'apiVersion: apiextensions.k8s.io/v1',
+      'kind: CustomResourceDefinition',
+      'metadata: {name: things.example.org}',
+      'spec:',
+      '  group: example.org',
+      '  names: {kind: Thing, plural: things}',
+      '  scope: Namespaced',
+      '  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]',
+      '',
+    ].join('\n');
+    publish('v26', {
+      stages: {
+        'crd/templates/x.yaml': crd,
+        'thing/templates/x.yaml': 'apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: t}\n',
+      },
+    });
+    await clusterOf('twelve', `${family}-v26`);
+    await untilReady('twelve', `${family}-v26`);
+    publish('v27', { stages: { 'a/templates/x.yaml': configMap('a27', '{}') } });
+    await release(`${family}-v27`);
+    await world.workload.delete(CustomResourceDefinitions, { name: 'things.example.org' });
+    await world.restart(async () => {
+      await useClass('twelve', `${family}-v27`);
+    });
+    await untilReady('twelve', `${family}-v27`);
+    expect((await addon('twelve'))?.status?.resources?.map(({ name }) => name)).toEqual(['a27']);
+  });
+
+  it('do not hold the end of an upgrade when the release vanished from its source and the gate is skipped', async () => {
+    const gone = `${family}-v28`;
+    await release(gone);
+    await createCluster(world, 'thirteen');
+    await useClass('thirteen', gone);
+    await world.until(async () => (await addon('thirteen')) !== undefined);
+    const cluster = must(await world.find(Clusters, 'thirteen'), 'the Cluster');
+    const handler = must(
+      handlers.find(({ hook }) => hook === 'AfterClusterUpgrade'),
+      'a handler',
+    ) as Extract<BuiltInHookHandler, { hook: 'AfterClusterUpgrade' }>;
+    const ask = (annotations: Record<string, string>): Promise<HookResult> =>
+      handler.call(
+        { cluster: { ...cluster, metadata: { ...cluster.metadata, annotations } }, kubernetesVersion: 'v1.33.6' },
+        new AbortController().signal,
+      );
+    expect(await ask({})).toMatchObject({
+      status: 'wait',
+      message: expect.stringContaining(`no release ${gone} in the test`),
+    });
+    expect(await ask({ [skipGateAnnotation]: '' })).toEqual({ status: 'go-on' });
   });
 });

@@ -6,15 +6,16 @@ import {
   type HookRequests,
 } from '../../../api/index.ts';
 import { type Client, objectKey } from '../../../client/index.ts';
+import { errorWithHint } from '../../../machinery/index.ts';
 import type { CacheReader } from '../../../runtime/index.ts';
 import type { BuiltInHookHandler, HookResult } from '../../shared/index.ts';
 import type { StackCatalog } from '../catalog.ts';
 import { conditionOf, readyCondition } from '../conditions.ts';
 import { stackFieldManager } from '../names.ts';
 import type { StageHook } from '../release/addon-config.ts';
-import { SourcePendingError } from '../source/patience.ts';
+import type { StackRelease } from '../release/release.ts';
 import { stackUseOf } from '../uses.ts';
-import { addonKey, servedHookAnnotation, skipGateAnnotation } from './names.ts';
+import { addonKey, servedHook, servedHookAnnotation, skipGateAnnotation } from './names.ts';
 import { stagesOf } from './render-stage.ts';
 
 const handlerName = 'cluster-addons';
@@ -108,17 +109,23 @@ async function afterUpgrade(
   const addon = addonOf(cache, cluster);
   if (use === undefined || addon === undefined) return { status: 'go-on' };
   const wanted = cluster.spec.topology?.classRef.name ?? '';
-  const release = await catalog.release(use.id, signal).catch((error: unknown) => {
-    if (error instanceof SourcePendingError) return error;
-    throw error;
-  });
-  if (release instanceof SourcePendingError) return waits(release.message);
+  const isSkipped = cluster.metadata.annotations?.[skipGateAnnotation] !== undefined;
+  const unlessSkipped = (message: string): HookResult => (isSkipped ? { status: 'go-on' } : waits(message));
+  let release: StackRelease;
+  try {
+    release = await catalog.release(use.id, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return unlessSkipped(
+      `${errorWithHint(error)}; the annotation ${skipGateAnnotation} of the Cluster skips this step`,
+    );
+  }
   if (stagesOf(release, 'AfterClusterUpgrade').length === 0) return { status: 'go-on' };
-  if (addon.metadata.annotations?.[servedHookAnnotation] === `AfterClusterUpgrade ${wanted}`)
+  if (addon.metadata.annotations?.[servedHookAnnotation] === servedHook('AfterClusterUpgrade', wanted)) {
     return { status: 'go-on' };
+  }
   if (!addon.spec.hook) await ask(client, addon, 'AfterClusterUpgrade', signal);
-  if (cluster.metadata.annotations?.[skipGateAnnotation] !== undefined) return { status: 'go-on' };
-  return waits(progressOf(addon, wanted));
+  return unlessSkipped(progressOf(addon, wanted));
 }
 
 function progressOf(addon: ClusterAddon, wanted: string): string {

@@ -1,4 +1,5 @@
 import type { ObjectKey } from '../../../client/index.ts';
+import type { StageHook } from '../release/addon-config.ts';
 
 const prefix = 'cluster-addon-';
 
@@ -13,7 +14,13 @@ export const skipGateAnnotation = 'stacks.capstan.dev/skip-addon-gate';
 export const stageTimeoutAnnotation = 'stacks.capstan.dev/stage-timeout';
 /** annotation of a ClusterAddon: the running stage and its start */
 export const stageSinceAnnotation = 'stacks.capstan.dev/stage-since';
+/** annotation of a ClusterAddon: class whose stages run */
+export const runningClassAnnotation = 'stacks.capstan.dev/running-class';
 /** annotation of a ClusterAddon: last completed hook and class */
 export const servedHookAnnotation = 'stacks.capstan.dev/served-hook';
+
+/** Value of the annotation of the last completed hook. */
+export const servedHook = (hook: StageHook, className: string): string => `${hook} ${className}`;
+
 /** upstream's annotation of a ClusterAddon: `created` or `upgraded` */
 export const addonStageAnnotation = 'ClusterAddonStage';

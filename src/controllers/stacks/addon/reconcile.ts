@@ -3,50 +3,42 @@ import {
   type Cluster,
   type ClusterAddon,
   ClusterAddons,
+  ClusterStackReleases,
   classNameOf,
   parseStackId,
 } from '../../../api/index.ts';
 import { type Client, objectKey } from '../../../client/index.ts';
-import {
-  errorMessage,
-  errorWithHint,
-  formatTime,
-  parseDuration,
-  type UnstructuredObject,
-} from '../../../machinery/index.ts';
+import { errorMessage, errorWithHint, type UnstructuredObject } from '../../../machinery/index.ts';
 import { after, afterPatiently, done, type ReconcileContext, type Result } from '../../../runtime/index.ts';
 import {
+  type AppliedObject,
   createServedKinds,
   type DriftWatch,
   draftOf,
   type Follower,
   isNotConnected,
-  projectionOf,
   type Repairs,
   type ServedKinds,
   type Severity,
+  UnservedKindError,
   writeObject,
 } from '../../shared/index.ts';
-import { dropCondition, markFalse, markTrue, summarize } from '../conditions.ts';
+import { conditionOf, dropCondition, markFalse, markTrue, summarize } from '../conditions.ts';
 import type { StackDependencies } from '../dependencies.ts';
-import { instanceLabel, ownedInstance, stackFieldManager } from '../names.ts';
-import {
-  applyObject,
-  deleteMarked,
-  type ObjectTarget,
-  resourceEntry,
-  sameResource,
-  synced,
-} from '../objects/applied.ts';
+import { stackFieldManager } from '../names.ts';
+import { deleteMarked, type ObjectTarget, resourceEntry, sameResource, synced } from '../objects/applied.ts';
 import { type Stage, type StageHook, stageHooks } from '../release/addon-config.ts';
 import type { StackRelease } from '../release/release.ts';
 import { StackReleaseError } from '../release/release-error.ts';
 import { SourcePendingError } from '../source/patience.ts';
+import { pinProblem } from '../stack-release/pin.ts';
 import type { StackUse } from '../uses.ts';
 import { addonConditions } from './conditions.ts';
-import { addonStageAnnotation, servedHookAnnotation, stageSinceAnnotation, stageTimeoutAnnotation } from './names.ts';
-import { addonNamespace, chartOf, renderStage, stagesOf } from './render-stage.ts';
+import { addonStageAnnotation, runningClassAnnotation, servedHook, servedHookAnnotation } from './names.ts';
+import { chartOf, renderStage, restingStages, stagesOf } from './render-stage.ts';
+import { elapsedMs, forgetStart, lateness, noteStart } from './stage-clock.ts';
 import { askCondition } from './stage-condition.ts';
+import { applyStage, isOurs, placed } from './stage-objects.ts';
 import { readValueObjects, type ValueObjects } from './stage-values.ts';
 
 export interface AddonTools extends StackDependencies {
@@ -69,7 +61,6 @@ const longestWaitMs = 60_000;
 const downloadRetryMs = 60_000;
 /** retry delay while a source is still loading */
 const pendingRetryMs = 5_000;
-const defaultTimeoutMs = 10 * 60_000;
 /** comparison interval if not everything is watched */
 const compareMs = 10 * 60_000;
 const driftSource = 'cluster-addon';
@@ -144,6 +135,13 @@ class AddonReconcile {
     const { signal } = this.#context;
     try {
       const release = await this.#tools.catalog.release(this.#use.id, signal);
+      const { namespace, release: name } = this.#use;
+      const owner = this.#context.cache.lister(ClusterStackReleases).get({ namespace, name });
+      const problem = owner && pinProblem(owner, release);
+      if (problem !== undefined) {
+        this.#fail(addonConditions.release, 'IssueWithReleaseAssets', 'Error', problem);
+        return after(downloadRetryMs, 'the release is looked at again');
+      }
       this.#pass(addonConditions.release);
       this.#pass(addonConditions.config);
       return release;
@@ -214,7 +212,7 @@ class AddonReconcile {
     const { spec } = this.#draft;
     const stages = stagesOf(release, hook);
     spec.hook = hook;
-    this.#begin(stages);
+    this.#begin(release, stages);
     this.#tools.drift.keepOnly(objectKey(this.#cluster), new Set());
     const missing = stages.find((stage) => chartOf(release, stage) === undefined);
     if (missing) {
@@ -238,12 +236,16 @@ class AddonReconcile {
     return await this.#finish(target, release, hook, rendered);
   }
 
-  #begin(stages: readonly Stage[]): void {
-    const { status } = this.#draft;
+  /** Continues where the stages of this release were left, or begins with the first. */
+  #begin(release: StackRelease, stages: readonly Stage[]): void {
+    const { status, metadata } = this.#draft;
     const known = status?.stages ?? [];
+    const name = classNameOf(release.id);
     const isSame =
+      (metadata.annotations?.[runningClassAnnotation] ?? name) === name &&
       known.length === stages.length &&
       stages.every(({ name, action }, i) => known[i]?.name === name && known[i]?.action === action);
+    metadata.annotations = { ...metadata.annotations, [runningClassAnnotation]: name };
     if (isSame && status?.ready !== true) return;
     this.#draft.status = {
       ...status,
@@ -251,7 +253,7 @@ class AddonReconcile {
       stages: stages.map(({ name, action }) => ({ name, action, phase: 'Pending' })),
     };
     dropCondition(this.#draft, addonConditions.applied);
-    this.#forgetSince();
+    forgetStart(this.#draft);
   }
 
   async #objects({ signal }: ObjectTarget): Promise<ValueObjects> {
@@ -289,7 +291,7 @@ class AddonReconcile {
       ({ name, action }) => name === stage.name && action === stage.action,
     );
     if (!entry || entry.phase === 'done') return undefined;
-    this.#noteSince(stage);
+    noteStart(this.#draft, stage.name, this.#context.clock.now());
     if (entry.phase === 'Pending' || entry.phase === 'waitingForPreCondition') {
       if (stage.before) {
         entry.phase = 'waitingForPreCondition';
@@ -299,11 +301,11 @@ class AddonReconcile {
       entry.phase = 'applyingOrDeleting';
     }
     if (entry.phase === 'applyingOrDeleting') {
-      const waiting =
+      const made =
         stage.action === 'apply'
           ? await this.#apply(target, stage, objects)
           : await this.#delete(target, stage, objects);
-      if (waiting) return waiting;
+      if (made && 'kind' in made) return made;
       entry.phase = 'waitingForPostCondition';
     }
     if (stage.after) {
@@ -312,7 +314,7 @@ class AddonReconcile {
     }
     dropCondition(this.#draft, addonConditions.evaluated);
     entry.phase = 'done';
-    this.#forgetSince();
+    forgetStart(this.#draft);
     return undefined;
   }
 
@@ -321,31 +323,28 @@ class AddonReconcile {
     const message = `stage ${stage.name} waits: ${why}${late ?? ''}`;
     this.#fail(addonConditions.evaluated, reason, isBroken || late ? 'Error' : 'Info', message);
     // poll soon at first, and less often the longer it takes
-    const waitMs = Math.min(longestWaitMs, Math.max(soonMs, (this.#elapsedMs(stage) ?? 0) / 4));
+    const waitMs = Math.min(
+      longestWaitMs,
+      Math.max(soonMs, (elapsedMs(this.#draft, stage.name, this.#context.clock.now()) ?? 0) / 4),
+    );
     return after(waitMs, 'a condition of a stage');
   }
 
+  /** Applies the objects of a stage; returns them, or that some have to be applied again. */
   async #apply(
     target: ObjectTarget,
     stage: Stage,
     objects: readonly UnstructuredObject[],
-  ): Promise<Result | undefined> {
-    const results: AppliedResource[] = [];
-    for (const object of objects) {
-      let named = object;
-      try {
-        const one = await placed(target, object);
-        named = one.desired;
-        await applyObject(target, one);
-        results.push(resourceEntry(named));
-      } catch (error) {
-        if (target.signal.aborted) throw error;
-        results.push(resourceEntry(named, error));
+  ): Promise<{ applied: readonly AppliedObject[] } | Result> {
+    const { entries, applied } = await applyStage(target, objects);
+    this.#record(entries);
+    const failed = entries.filter(({ status }) => status !== synced);
+    if (failed.length === 0) {
+      if (conditionOf(this.#draft, addonConditions.applied)?.status === 'False') {
+        dropCondition(this.#draft, addonConditions.applied);
       }
+      return { applied };
     }
-    this.#record(results);
-    const failed = results.filter(({ status }) => status !== synced);
-    if (failed.length === 0) return undefined;
     const shown = failed.slice(0, 3).map(({ kind, name, error }) => `${kind} ${name}: ${error}`);
     const more = failed.length > shown.length ? ` and ${failed.length - shown.length} more` : '';
     const late = this.#lateness(stage);
@@ -361,7 +360,8 @@ class AddonReconcile {
   ): Promise<Result | undefined> {
     const left: string[] = [];
     for (const object of objects) {
-      const { desired } = await placed(target, object);
+      const desired = await this.#servedForm(target, object);
+      if (desired === undefined) continue;
       const entry = resourceEntry(desired);
       if (!(await deleteMarked(target, entry, isOurs))) left.push(`${entry.kind} ${entry.name}`);
       else this.#forget(entry);
@@ -374,6 +374,16 @@ class AddonReconcile {
     const message = `stage ${stage.name} waits until these are gone: ${left.join(', ')}${late ?? ''}`;
     this.#fail(addonConditions.deleted, 'FailedToDeleteObjects', late ? 'Error' : 'Info', message);
     return after(retryMs, 'objects are going');
+  }
+
+  /** Returns an object with its namespace; undefined if the cluster does not serve its kind, so that it has none. */
+  async #servedForm(target: ObjectTarget, object: UnstructuredObject): Promise<UnstructuredObject | undefined> {
+    try {
+      return (await placed(target, object)).desired;
+    } catch (error) {
+      if (error instanceof UnservedKindError) return undefined;
+      throw error;
+    }
   }
 
   /** Adds applied objects to the inventory after each stage, so that a crash loses none. */
@@ -397,33 +407,58 @@ class AddonReconcile {
     hook: StageHook,
     rendered: ReadonlyMap<Stage, readonly UnstructuredObject[]>,
   ): Promise<Result> {
-    const applied = [...rendered].flatMap(([{ action }, objects]) => (action === 'apply' ? objects : []));
-    const entries: AppliedResource[] = [];
-    for (const object of applied) entries.push(resourceEntry((await placed(target, object)).desired));
-    // stages after an upgrade add to what the upgrade applied
-    if (hook !== 'AfterClusterUpgrade') {
-      for (const known of this.#draft.status?.resources ?? []) {
-        if (entries.some((entry) => sameResource(entry, known))) continue;
-        if (!(await deleteMarked(target, known, isOurs)))
-          return after(retryMs, 'objects of the release before are going');
-        this.#forget(known);
-      }
-    }
     const { spec, metadata } = this.#draft;
     const name = classNameOf(release.id);
     const isFirst = !spec.clusterStack;
+    const resting = restingStages(release, { isUpgraded: !isFirst, isUpgradeOver: hook === 'AfterClusterUpgrade' });
+    const objects = await this.#renderAll(release, resting, { target, known: rendered });
+    if ('kind' in objects) return objects;
+    // an object may have changed since its stage was done
+    const applied = await this.#applyAll(target, objects);
+    if ('kind' in applied) return applied;
+    // stages after an upgrade add to what the upgrade applied
+    if (hook !== 'AfterClusterUpgrade') {
+      const later = stagesOf(release, 'AfterClusterUpgrade').filter(({ action }) => !isFirst && action === 'apply');
+      const kept = await this.#renderAll(release, later, { target, known: objects });
+      if ('kind' in kept) return kept;
+      const left = await this.#deleteOthers(target, [...objects.values(), ...kept.values()].flat());
+      if (left) return left;
+    }
     spec.clusterStack = name;
     spec.version = release.metadata.addonVersion;
     spec.hook = '';
+    const { [runningClassAnnotation]: _, ...annotations } = metadata.annotations ?? {};
     metadata.annotations = {
-      ...metadata.annotations,
+      ...annotations,
       [addonStageAnnotation]: isFirst ? 'created' : 'upgraded',
-      [servedHookAnnotation]: `${hook} ${name}`,
+      [servedHookAnnotation]: servedHook(hook, name),
     };
-    this.#forgetSince();
+    forgetStart(this.#draft);
     this.#draft.status = { ...this.#draft.status, stages: [], ready: true };
     this.#pass(addonConditions.applied);
-    return await this.#follow(target, applied);
+    return this.#follow(target, applied.applied);
+  }
+
+  /** Deletes recorded objects that are not among these; undefined when they are gone. */
+  async #deleteOthers(target: ObjectTarget, objects: readonly UnstructuredObject[]): Promise<Result | undefined> {
+    const kept: AppliedResource[] = [];
+    for (const object of objects) {
+      const desired = await this.#servedForm(target, object);
+      if (desired) kept.push(resourceEntry(desired));
+    }
+    const left: string[] = [];
+    for (const known of this.#draft.status?.resources ?? []) {
+      if (kept.some((entry) => sameResource(entry, known))) continue;
+      if (await deleteMarked(target, known, isOurs)) this.#forget(known);
+      else left.push(`${known.kind} ${known.name}`);
+    }
+    if (left.length === 0) {
+      dropCondition(this.#draft, addonConditions.deleted);
+      return undefined;
+    }
+    const message = `waits until objects of the release before are gone: ${left.join(', ')}`;
+    this.#fail(addonConditions.deleted, 'FailedToDeleteObjects', 'Info', message);
+    return after(retryMs, 'objects of the release before are going');
   }
 
   /** Corrects drift of applied objects between upgrades. */
@@ -437,89 +472,65 @@ class AddonReconcile {
     const isRepair = drift.isFollowed(key, target.client, driftSource);
     const waitMs = isRepair ? repairs.waitFor(key, driftSource, clock.now()) : 0;
     if (waitMs > 0) return after(waitMs, 'add-ons are repaired');
-    const objects = await this.#objects(target);
-    const desired: UnstructuredObject[] = [];
-    for (const stage of this.#restingStages(release)) {
-      const made = await this.#render(release, stage, objects);
-      if ('kind' in made) return made;
-      desired.push(...made.objects);
-      const waiting = await this.#apply(target, stage, made.objects);
-      if (waiting) return waiting;
-    }
+    const annotations = this.#draft.metadata.annotations ?? {};
+    const stages = restingStages(release, {
+      isUpgraded: annotations[addonStageAnnotation] === 'upgraded',
+      isUpgradeOver: annotations[servedHookAnnotation] === servedHook('AfterClusterUpgrade', classNameOf(release.id)),
+    });
+    const objects = await this.#renderAll(release, stages, { target, known: new Map() });
+    if ('kind' in objects) return objects;
+    const applied = await this.#applyAll(target, objects);
+    if ('kind' in applied) return applied;
     if (isRepair) repairs.note(key, driftSource, clock.now());
     this.#pass(addonConditions.rendered);
     this.#pass(addonConditions.applied);
     this.#draft.status = { ...this.#draft.status, ready: true };
-    return await this.#follow(target, desired);
+    return this.#follow(target, applied.applied);
   }
 
-  /** Returns the stages whose objects should exist between upgrades: those of the last hook with stages. */
-  #restingStages(release: StackRelease): readonly Stage[] {
-    const isUpgraded = this.#draft.metadata.annotations?.[addonStageAnnotation] === 'upgraded';
-    const hooks: StageHook[] = isUpgraded
-      ? ['BeforeClusterUpgrade', 'AfterClusterUpgrade']
-      : ['AfterControlPlaneInitialized'];
-    const stages = new Map<string, Stage>();
-    for (const stage of hooks.flatMap((hook) => stagesOf(release, hook))) stages.set(stage.name, stage);
-    return [...stages.values()].filter(({ action }) => action === 'apply');
+  async #renderAll(
+    release: StackRelease,
+    stages: readonly Stage[],
+    { target, known }: { target: ObjectTarget; known: ReadonlyMap<Stage, readonly UnstructuredObject[]> },
+  ): Promise<ReadonlyMap<Stage, readonly UnstructuredObject[]> | Result> {
+    const result = new Map<Stage, readonly UnstructuredObject[]>();
+    let values: ValueObjects | undefined;
+    for (const stage of stages) {
+      const rendered = known.get(stage);
+      if (rendered) {
+        result.set(stage, rendered);
+        continue;
+      }
+      values ??= await this.#objects(target);
+      const made = await this.#render(release, stage, values);
+      if ('kind' in made) return made;
+      result.set(stage, made.objects);
+    }
+    return result;
   }
 
-  async #follow(target: ObjectTarget, objects: readonly UnstructuredObject[]): Promise<Result> {
+  async #applyAll(
+    target: ObjectTarget,
+    rendered: ReadonlyMap<Stage, readonly UnstructuredObject[]>,
+  ): Promise<{ applied: readonly AppliedObject[] } | Result> {
+    const applied: AppliedObject[] = [];
+    for (const [stage, objects] of rendered) {
+      const made = await this.#apply(target, stage, objects);
+      if ('kind' in made) return made;
+      applied.push(...made.applied);
+    }
+    return { applied };
+  }
+
+  #follow(target: ObjectTarget, applied: readonly AppliedObject[]): Result {
     const { drift } = this.#tools;
     const key = objectKey(this.#cluster);
-    const applied = [];
-    for (const object of objects) {
-      const { resource, desired } = await placed(target, object);
-      const live = await target.client.get(resource, objectKey(desired), { signal: target.signal });
-      const resourceVersion = live.metadata.resourceVersion ?? '';
-      applied.push({ resource, desired, expected: projectionOf(live, desired), resourceVersion });
-    }
     drift.follow(key, target.client, driftSource, applied);
     return drift.isPartial(key) ? afterPatiently(compareMs, 'add-ons are compared') : done();
   }
 
-  #noteSince({ name }: Stage): void {
-    const { metadata } = this.#draft;
-    if (metadata.annotations?.[stageSinceAnnotation]?.startsWith(`${name} `)) return;
-    const since = `${name} ${formatTime(this.#context.clock.now())}`;
-    metadata.annotations = { ...metadata.annotations, [stageSinceAnnotation]: since };
-  }
-
-  #forgetSince(): void {
-    const { [stageSinceAnnotation]: _, ...annotations } = this.#draft.metadata.annotations ?? {};
-    this.#draft.metadata.annotations = annotations;
-  }
-
-  #sinceOf({ name }: Pick<Stage, 'name'>): string | undefined {
-    const since = this.#draft.metadata.annotations?.[stageSinceAnnotation];
-    return since?.startsWith(`${name} `) ? since.slice(name.length + 1) : undefined;
-  }
-
-  #elapsedMs(stage: Pick<Stage, 'name'>): number | undefined {
-    const since = this.#sinceOf(stage);
-    return since === undefined ? undefined : this.#context.clock.now() - Date.parse(since);
-  }
-
-  /** Describes a stage that takes too long; it continues anyway. */
   #lateness({ name }: Stage): string | undefined {
-    const since = this.#sinceOf({ name });
-    const elapsedMs = this.#elapsedMs({ name });
-    const given = this.#cluster.metadata.annotations?.[stageTimeoutAnnotation];
-    const limitMs = (given === undefined ? undefined : parseDuration(given)) ?? defaultTimeoutMs;
-    if (elapsedMs === undefined || !(elapsedMs > limitMs)) return undefined;
-    return `; it is not done since ${since}, which is longer than the ${Math.round(limitMs / 1000)} s it may take`;
+    const scope = { addon: this.#draft, cluster: this.#cluster };
+    return lateness(scope, name, this.#context.clock.now());
   }
-}
-
-const isOurs = ({ metadata }: UnstructuredObject): boolean => metadata.labels?.[instanceLabel] === ownedInstance;
-
-/** Sets the namespace of a chart object; default the release namespace. */
-async function placed(
-  { kinds, signal }: ObjectTarget,
-  object: UnstructuredObject,
-): Promise<{ resource: Awaited<ReturnType<ServedKinds['resourceOf']>>; desired: UnstructuredObject }> {
-  const resource = await kinds.resourceOf(object, signal);
-  const { namespace, ...metadata } = object.metadata;
-  if (!resource.namespaced) return { resource, desired: { ...object, metadata } };
-  return { resource, desired: { ...object, metadata: { ...metadata, namespace: namespace ?? addonNamespace } } };
 }

@@ -18,6 +18,22 @@ export function stagesOf({ addons }: StackRelease, hook: StageHook): readonly St
   return hook === 'AfterClusterUpgrade' ? [] : [singleStage];
 }
 
+/**
+ * Lists the stages whose objects exist between hooks. After an upgrade these are the stages of the upgrade, in place of
+ * those of the creation with the same name, and once it is over those that follow it.
+ */
+export function restingStages(
+  release: StackRelease,
+  { isUpgraded, isUpgradeOver }: { isUpgraded: boolean; isUpgradeOver: boolean },
+): readonly Stage[] {
+  const hooks: StageHook[] = ['AfterControlPlaneInitialized'];
+  if (isUpgraded) hooks.push('BeforeClusterUpgrade');
+  if (isUpgraded && isUpgradeOver) hooks.push('AfterClusterUpgrade');
+  const stages = new Map<string, Stage>();
+  for (const stage of hooks.flatMap((hook) => stagesOf(release, hook))) stages.set(stage.name, stage);
+  return [...stages.values()].filter(({ action }) => action === 'apply');
+}
+
 export function chartOf({ addons }: StackRelease, stage: Stage): AddonChart | undefined {
   return addons.kind === 'stages' ? addons.charts.get(stage.name) : addons.chart;
 }

@@ -7,7 +7,7 @@ import {
   type Resource,
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
-import { type ServedKinds, shows } from '../../shared/index.ts';
+import { type ServedKinds, shows, UnservedKindError } from '../../shared/index.ts';
 
 /** A cluster to which release objects are written. */
 export interface ObjectTarget {
@@ -63,14 +63,18 @@ export async function applyObject(
   });
 }
 
-/** Deletes a recorded object if it has our label; returns whether it is gone. */
+/** Deletes a recorded object if it has our label; returns whether it is gone, for example with its definition. */
 export async function deleteMarked(
   { client, kinds, signal }: ObjectTarget,
   entry: AppliedResource,
   isMarked: (live: UnstructuredObject) => boolean,
 ): Promise<boolean> {
   const apiVersion = entry.group ? `${entry.group}/${entry.version}` : (entry.version ?? '');
-  const resource = await kinds.resourceOf({ apiVersion, kind: entry.kind ?? '' }, signal);
+  const resource = await kinds.resourceOf({ apiVersion, kind: entry.kind ?? '' }, signal).catch((error: unknown) => {
+    if (error instanceof UnservedKindError) return undefined;
+    throw error;
+  });
+  if (resource === undefined) return true;
   const key = { ...(entry.namespace !== undefined && { namespace: entry.namespace }), name: entry.name ?? '' };
   const live = await client.get(resource, key, { signal }).catch(ignoreNotFound);
   if (live === undefined || !isMarked(live)) return true;

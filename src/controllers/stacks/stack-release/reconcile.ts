@@ -26,6 +26,7 @@ import { SourcePendingError } from '../source/patience.ts';
 import { providerResource } from '../stack/provider-object.ts';
 import { releaseConditions } from '../stack/status.ts';
 import { isOfRelease } from './marks.ts';
+import { pinProblem } from './pin.ts';
 
 const retryMs = 60_000;
 const applyAgainMs = 20_000;
@@ -84,11 +85,9 @@ class ReleaseReconcile {
     try {
       const release = await this.#dependencies.catalog.release(id, signal);
       const annotations = this.#draft.metadata.annotations ?? {};
-      const known = annotations[digestAnnotation];
-      if (known !== undefined && release.digest !== undefined && known !== release.digest) {
-        const found = `the release changed since it was used first: it was ${known} and is now ${release.digest}`;
-        const cure = `publish changes as a new version, or remove the annotation ${digestAnnotation} to take it as it is now`;
-        this.#fail(downloaded, 'IssueWithReleaseAssets', 'Error', `${found}; ${cure}`);
+      const problem = pinProblem(this.#draft, release);
+      if (problem !== undefined) {
+        this.#fail(downloaded, 'IssueWithReleaseAssets', 'Error', problem);
         return after(retryMs, 'the release is looked at again');
       }
       if (release.digest !== undefined) {

@@ -23,7 +23,7 @@ import { createContractResolver, isHookPending, isTrue } from '../../shared/inde
 import { classRefusal, mayUseClass } from '../class-offer.ts';
 import { planeStateOf } from '../cluster/current-state.ts';
 import { classKeyOf, hasTopology, type TopologyCluster } from '../common.ts';
-import { controlPlaneReplicas } from '../desired/replicas.ts';
+import { controlPlaneReplicas, withReplicasVariable } from '../desired/replicas.ts';
 import { defaultVariables, validateVariables } from '../variables/values.ts';
 import { noPools, validateClass } from './class-rules.ts';
 import { incompatibilities, misfits, shortList, takenFromClusters } from './compatibility.ts';
@@ -134,16 +134,17 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
 
   async function versionErrors(
     cluster: TopologyCluster,
-    old: Cluster | undefined,
+    before: TopologyCluster | undefined,
     found: ClusterClass,
     signal: AbortSignal,
   ): Promise<FieldError[]> {
     const { version } = cluster.spec.topology;
-    const before = old && hasTopology(old) ? old : undefined;
     const from = before?.spec.topology.version;
-    if (from === version || cluster.metadata.annotations?.[unsafeVersionAnnotation] !== undefined) return [];
+    const isSame = from === version;
+    if (isSame && before && isSameClass(cluster, before)) return [];
+    if (skipsVersionCheck(cluster)) return [];
     const errors = validateVersion(version, from, found);
-    if (errors.length > 0 || !before) return errors;
+    if (errors.length > 0 || !before || isSame) return errors;
     const why = await busy(before, signal);
     if (why === undefined) return [];
     const detail = `version cannot be changed from ${from} to ${version} now: ${why}; wait for condition TopologyReconciled`;
@@ -156,8 +157,7 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
     found: ClusterClass,
     signal: AbortSignal,
   ): Promise<FieldError[]> {
-    if (deepEqual(classKeyOf(cluster), classKeyOf(old))) return [];
-    if (cluster.metadata.annotations?.[unsafeClassNameAnnotation] !== undefined) return [];
+    if (isSameClass(cluster, old) || skipsClassCheck(cluster)) return [];
     const before = await classOf(old, signal);
     if (!before) {
       const { name } = classKeyOf(old);
@@ -178,7 +178,13 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       if (draft.spec?.topology?.classRef?.name === undefined) return;
       if (!hasTopology(draft) || !isConcerned(draft, old)) return;
       const found = await soonReady(draft, signal);
-      if (found && isReady(found)) defaultVariables(draft.spec.topology, clone(found.status?.variables ?? []));
+      if (!found || !isReady(found)) return;
+      const { topology } = draft.spec;
+      const whole = withReplicasVariable(found, topology);
+      // a variable that follows the field is not stored: it would win over a later change of the field
+      const follower = whole === topology ? undefined : whole.variables?.at(-1)?.name;
+      const definitions = clone(found.status?.variables ?? []).filter(({ name }) => name !== follower);
+      defaultVariables(topology, definitions);
     },
 
     async validateCluster(cluster, old, signal = forever) {
@@ -195,19 +201,23 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
         errors.push(fieldError.forbidden('spec.topology.classRef.namespace', detail));
         return judgement;
       }
-      if (!found || !isReady(found)) {
-        const { name, namespace } = classKeyOf(cluster);
-        const state = found ? 'is not reconciled yet' : 'does not exist';
-        warnings.push(
-          `ClusterClass ${namespace}/${name} ${state}: variables and classes of the Cluster are checked once it is there`,
-        );
+      const before = old && hasTopology(old) ? old : undefined;
+      const { name, namespace } = classKeyOf(cluster);
+      const unchecked = (state: string, what: string): string =>
+        `ClusterClass ${namespace}/${name} ${state}: ${what} of the Cluster are checked once it is there`;
+      if (!found) {
+        warnings.push(unchecked('does not exist', 'variables and classes'));
+        if (before) errors.push(...withoutClass(cluster, before));
         return judgement;
       }
-      const before = old && hasTopology(old) ? old : undefined;
+      if (isReady(found)) {
+        const definitions = found.status?.variables ?? [];
+        const whole = withReplicasVariable(found, topology);
+        errors.push(...validateVariables(whole, definitions, { old: before?.spec.topology }));
+      } else warnings.push(unchecked('is not reconciled yet', 'variables'));
       errors.push(
-        ...validateVariables(topology, found.status?.variables ?? [], { old: before?.spec.topology }),
         ...misfits(cluster, found),
-        ...(await versionErrors(cluster, old, found, signal)),
+        ...(await versionErrors(cluster, before, found, signal)),
         ...(before ? await rebaseErrors(cluster, before, found, signal) : []),
       );
       const { note } = controlPlaneReplicas(found, topology);
@@ -233,6 +243,26 @@ export function topologyAdmission({ client, clock, classPatienceMs = 0 }: Topolo
       return `ClusterClass cannot be deleted because it is used by ${users.length} Cluster(s): ${shortList(names)}`;
     },
   };
+}
+
+const isSameClass = (a: TopologyCluster, b: TopologyCluster): boolean => deepEqual(classKeyOf(a), classKeyOf(b));
+
+const skipsClassCheck = ({ metadata }: Cluster): boolean =>
+  metadata.annotations?.[unsafeClassNameAnnotation] !== undefined;
+
+const skipsVersionCheck = ({ metadata }: Cluster): boolean =>
+  metadata.annotations?.[unsafeVersionAnnotation] !== undefined;
+
+/** Refuses changes that only the class can allow; a Cluster may be created before its class. */
+function withoutClass(cluster: TopologyCluster, before: TopologyCluster): FieldError[] {
+  const { name, namespace } = classKeyOf(cluster);
+  const missing = `ClusterClass ${namespace}/${name} does not exist`;
+  if (!isSameClass(cluster, before) && !skipsClassCheck(cluster)) {
+    return [fieldError.forbidden('spec.topology.classRef', `cannot be changed yet: ${missing}`)];
+  }
+  const { version } = cluster.spec.topology;
+  if (version === before.spec.topology.version || skipsVersionCheck(cluster)) return [];
+  return [fieldError.invalid('spec.topology.version', version, `version cannot be changed now: ${missing}`)];
 }
 
 /**

@@ -17,7 +17,7 @@ export function validateClass({ spec }: ClusterClass): FieldError[] {
   const { controlPlane, infrastructure, workers } = spec;
   const errors: FieldError[] = [];
   const template = (reference: TemplateReference | undefined, path: string): void => {
-    if (reference && !reference.kind.endsWith('Template')) {
+    if (reference && !/.Template$/.test(reference.kind)) {
       errors.push(
         fieldError.invalid(`${path}.templateRef.kind`, reference.kind, "template kind must end with 'Template'"),
       );

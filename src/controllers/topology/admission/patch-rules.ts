@@ -127,7 +127,7 @@ function validateOperation(
   path: string,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (!target.startsWith('/spec')) {
+  if (!target.startsWith('/spec/')) {
     errors.push(fieldError.invalid(`${path}.path`, target, 'jsonPatch path must start with "/spec/"'));
   }
   errors.push(...validateIndexes(op, target, `${path}.path`));

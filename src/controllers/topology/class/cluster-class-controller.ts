@@ -1,8 +1,16 @@
-import { type ClassVariable, type ClusterClass, ClusterClasses, type TemplateReference } from '../../../api/index.ts';
+import {
+  type ClassVariable,
+  type ClusterClass,
+  ClusterClasses,
+  type ExtensionConfig,
+  ExtensionConfigs,
+  type TemplateReference,
+} from '../../../api/index.ts';
 import { type ObjectKey, objectKey, withOptimisticLock } from '../../../client/index.ts';
 import {
   asJson,
   asTyped,
+  deepEqual,
   errorMessage,
   formatFieldError,
   isConflict,
@@ -11,12 +19,16 @@ import {
   type UnstructuredObject,
 } from '../../../machinery/index.ts';
 import {
+  after,
+  afterPatiently,
   type ControllerDefinition,
   changedBesidesStatus,
   defineController,
   done,
+  type Predicate,
   type ReconcileContext,
   type Result,
+  watchMapped,
   watchObjects,
 } from '../../../runtime/index.ts';
 import {
@@ -36,11 +48,30 @@ import {
   writeObject,
 } from '../../shared/index.ts';
 import { classesWith, registerClassIndex, type TopologyDependencies, templatesOf } from '../common.ts';
-import { definitionsByName, inline, validateDefinition } from '../variables/definitions.ts';
+import { definitionsByName, inline, validateClassVariables } from '../variables/definitions.ts';
+
+/** retry interval, because there is no event when the server of an extension works again */
+const askAgainMs = 20_000;
+/** an update of an extension causes no event either */
+const rediscoverMs = 10 * 60_000;
+
+const discoveriesOf = ({ spec }: ClusterClass): string[] =>
+  (spec.patches ?? []).flatMap(({ external }) => external?.discoverVariablesExtension ?? []);
+
+const hasDiscovery = (clusterClass: ClusterClass): boolean => discoveriesOf(clusterClass).length > 0;
+
+const handlersChanged: Predicate<ExtensionConfig> = (event) =>
+  event.type !== 'update' || !deepEqual(event.object.status?.handlers, event.old.status?.handlers);
 
 /** Builds the controller of ClusterClasses, which own their templates and publish their variables. */
 export function clusterClassController(dependencies: TopologyDependencies): ControllerDefinition {
   const follower = dependencies.externals.follow((object) => classesWith(dependencies.cache, object).map(objectKey));
+
+  const classesOfExtension = ({ metadata }: ExtensionConfig): ObjectKey[] =>
+    dependencies.cache
+      .lister(ClusterClasses)
+      .list({ filter: (one) => discoveriesOf(one).some((handler) => handler.endsWith(`.${metadata.name}`)) })
+      .map(objectKey);
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const clusterClass = context.cache.lister(ClusterClasses).get(key);
@@ -78,7 +109,8 @@ export function clusterClassController(dependencies: TopologyDependencies): Cont
     setVerdict(draft, 'RefVersionsUpToDate', versions, now);
     setLegacy(draft, 'RefVersionsUpToDate', { ...versions, severity: 'Warning' }, now);
     await writeObject(context, ClusterClasses, clusterClass, draft, { observed: variables.problem === undefined });
-    return done();
+    if (variables.problem !== undefined) return after(askAgainMs, 'an extension could not define its variables');
+    return hasDiscovery(clusterClass) ? afterPatiently(rediscoverMs, 'extensions may define other variables') : done();
   };
 
   return defineController({
@@ -87,6 +119,7 @@ export function clusterClassController(dependencies: TopologyDependencies): Cont
     setup: registerClassIndex,
     watches: [
       watchObjects(ClusterClasses, { predicates: [...watchFilter(dependencies.watchFilter), changedBesidesStatus] }),
+      watchMapped(ExtensionConfigs, classesOfExtension, { predicates: [handlersChanged] }),
     ],
     sources: [follower.source],
     reconcile,
@@ -121,7 +154,7 @@ async function variablesOf(
         },
       );
       const found = (answer.variables ?? []).filter(isJsonObject).map((variable) => asTyped<ClassVariable>(variable));
-      const errors = found.flatMap((variable) => validateDefinition(variable, `variables[${variable.name}]`));
+      const errors = validateClassVariables(found, 'variables');
       if (errors.length > 0) throw new Error(errors.map(formatFieldError).join('; '));
       sources.push({ from: name, variables: found });
     } catch (error) {

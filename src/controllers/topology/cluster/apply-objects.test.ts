@@ -58,3 +58,25 @@ describe('a template in use', () => {
     expect(await settle(template({ files: [] }), template({ files: ['a'] }))).not.toBe('one-md-0-abcde');
   });
 });
+
+describe('what was applied', () => {
+  it('is remembered only for objects that a cluster still has', async () => {
+    const applier = createObjectApplier();
+    const client = { apply: async (_: unknown, object: UnstructuredObject) => object } as Partial<Client> as Client;
+    const { signal } = new AbortController();
+    const key = { namespace: 'default', name: 'one' };
+    const objects = ['a', 'b'].map((uid) => {
+      const object = template({ uid });
+      return { ...object, metadata: { ...object.metadata, uid } };
+    });
+    const changes = objects.map((object) => ({ resource, desired: object, live: object }));
+    for (const change of changes) await applier.apply({ client, signal }, change);
+    const differ = (): boolean[] => changes.map((change) => applier.differs(change));
+    applier.keepOnly(key, objects);
+    expect(differ()).toEqual([false, false]);
+    applier.keepOnly(key, objects.slice(1));
+    expect(differ()).toEqual([true, false]);
+    applier.keepOnly(key, []);
+    expect(differ()).toEqual([true, true]);
+  });
+});

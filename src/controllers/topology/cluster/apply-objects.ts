@@ -4,7 +4,7 @@ import {
   topologyDryRunAnnotation,
   topologyOwnedLabel,
 } from '../../../api/index.ts';
-import { objectKey } from '../../../client/index.ts';
+import { formatKey, type ObjectKey, objectKey } from '../../../client/index.ts';
 import {
   ApiStatusError,
   deepEqual,
@@ -70,7 +70,8 @@ export interface ObjectApplier {
    * from the content
    */
   settle(io: Io, follower: Follower, owner: KubeObject, desired: DesiredTemplate): Promise<Change>;
-  forget(uid: string): void;
+  /** forgets what was remembered for the objects of a cluster besides these */
+  keepOnly(cluster: ObjectKey, objects: readonly KubeObject[]): void;
 }
 
 interface Applied {
@@ -82,6 +83,8 @@ export function createObjectApplier(): ObjectApplier {
   const applied = new Map<string, Applied>();
   /** templates equal to the desired ones despite a different form */
   const equal = new Map<string, Applied>();
+  /** uids of the objects by cluster */
+  const byCluster = new Map<string, ReadonlySet<string>>();
 
   const send = async (
     io: Io,
@@ -170,9 +173,16 @@ export function createObjectApplier(): ObjectApplier {
       }
       throw new Error(`no free name was found for ${object.kind} ${object.metadata.name}`);
     },
-    forget(uid) {
-      applied.delete(uid);
-      equal.delete(uid);
+    keepOnly(cluster, objects) {
+      const id = formatKey(cluster);
+      const kept = new Set(objects.map(({ metadata }) => metadata.uid ?? ''));
+      for (const uid of byCluster.get(id) ?? []) {
+        if (kept.has(uid)) continue;
+        applied.delete(uid);
+        equal.delete(uid);
+      }
+      if (kept.size > 0) byCluster.set(id, kept);
+      else byCluster.delete(id);
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   MachineSets,
   topologyOwnedLabel,
 } from '../../../api/index.ts';
-import { objectKey } from '../../../client/index.ts';
+import { formatKey, type ObjectKey, objectKey } from '../../../client/index.ts';
 import { ignoreNotFound, type KubeObject, type Resource, type UnstructuredObject } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
 import { isDeleting, isOwnedBy } from '../../shared/index.ts';
@@ -62,6 +62,9 @@ export interface TemplatesInUse {
 }
 
 export interface TemplateSweep {
+  forget(cluster: ObjectKey): void;
+  /** notes that templates are about to be created, which an interrupted reconcile may leave without a user */
+  expect(cluster: Cluster): void;
   /**
    * Deletes unreferenced templates of the cluster: replaced ones once their last MachineSet is gone, and those of an
    * interrupted reconcile. Runs only after all references are written.
@@ -76,24 +79,27 @@ export interface TemplateSweep {
 
 /** Searches only if the set of used templates changed since the last search. */
 export function createTemplateSweep(): TemplateSweep {
-  /** by Cluster uid: templates in use when nothing was left to delete */
+  /** by Cluster: templates in use when nothing was left to delete */
   const clean = new Map<string, string>();
+  const forget = (cluster: ObjectKey): void => {
+    clean.delete(formatKey(cluster));
+  };
   return {
+    forget,
+    expect: (cluster) => forget(objectKey(cluster)),
     async removeUnused(context, cluster, kinds, templatesOf) {
       addReferences(context, cluster, kinds);
-      const uid = cluster.metadata.uid ?? '';
-      const inUse = [...kinds]
-        .map(([kind, { names }]) => `${kind}: ${[...names].sort().join(' ')}`)
-        .sort()
-        .join('\n');
-      if (clean.get(uid) === inUse) return;
+      const id = formatKey(objectKey(cluster));
+      const used = [...kinds].map(([kind, { names }]) => `${kind}: ${[...names].sort().join(' ')}`);
+      const inUse = [`Cluster ${cluster.metadata.uid}`, ...used.sort()].join('\n');
+      if (clean.get(id) === inUse) return;
       for (const { resource, names } of kinds.values()) {
         for (const template of await templatesOf(resource)) {
           if (!isOurs(template, cluster) || names.has(template.metadata.name ?? '') || isDeleting(template)) continue;
           await remove(context, resource, template);
         }
       }
-      clean.set(uid, inUse);
+      clean.set(id, inUse);
     },
   };
 }

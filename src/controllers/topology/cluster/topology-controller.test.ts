@@ -10,6 +10,7 @@ import {
   Machines,
 } from '../../../api/index.ts';
 import type { JsonObject } from '../../../machinery/index.ts';
+import type { FaultRule } from '../../../runtime/testkit/index.ts';
 import { at, type BuiltInHookHandler, conditionOf, isTrue } from '../../shared/index.ts';
 import {
   FakeClusters,
@@ -35,6 +36,14 @@ const patch = (spec: JsonObject, name = 'c1') =>
   world.client.patch(Clusters, { namespace: world.namespace, name }, 'merge', { spec }, by);
 const names = async (resource: typeof FakeMachineTemplates): Promise<string[]> =>
   (await world.list(resource)).map(({ metadata }) => metadata.name ?? '').filter((name) => name.startsWith('c1-'));
+
+/** all requests but the first, which is the dry run before templates are created */
+const refusedAfterDryRun = (): FaultRule => ({
+  verb: 'apply',
+  resource: 'machinedeployments',
+  nth: Array.from({ length: 100 }, (_, i) => i + 2),
+  error: () => new Error('cut short'),
+});
 
 describe('a topology', () => {
   it('becomes a cluster, and then nothing is written', async () => {
@@ -84,18 +93,14 @@ describe('a topology', () => {
   });
 
   it('leaks nothing when it is interrupted between a new template and the switch to it', async () => {
-    const faults: NonNullable<Parameters<typeof createTopologyWorld>[0]>['faults'] = [];
+    const faults: FaultRule[] = [];
     world = await createTopologyWorld({ faults });
     await createClass(world);
     await createTopologyCluster(world, 'c1');
     await world.until(() => ready(2));
-    faults.push({
-      verb: 'apply',
-      resource: 'machinedeployments',
-      error: () => new Error('cut short'),
-    } as (typeof faults)[number]);
+    faults.push(refusedAfterDryRun());
     await patch({ topology: { variables: [{ name: 'flavor', value: 'm1.large' }] } });
-    await world.pass(10_000);
+    await world.until(async () => (await names(FakeMachineTemplates)).length === 2);
     await world.restart(async () => {
       faults.length = 0;
       await patch({ topology: { variables: [{ name: 'flavor', value: 'm1.huge' }] } });
@@ -110,6 +115,41 @@ describe('a topology', () => {
         'flavor',
       ),
     ).toBe('m1.huge');
+  });
+
+  it('deletes the template of a change that failed and was taken back', async () => {
+    const faults: FaultRule[] = [];
+    world = await createTopologyWorld({ faults });
+    await createClass(world);
+    await createTopologyCluster(world, 'c1');
+    await world.until(() => ready(2));
+    const before = await names(FakeMachineTemplates);
+    faults.push(refusedAfterDryRun());
+    await patch({ topology: { variables: [{ name: 'flavor', value: 'm1.large' }] } });
+    await world.until(async () => (await names(FakeMachineTemplates)).length === 2);
+    faults.length = 0;
+    await patch({ topology: { variables: [{ name: 'flavor', value: 'm1.small' }] } });
+    await world.until(async () => isTrue((await world.find(Clusters, 'c1'))!, 'TopologyReconciled'));
+    await world.pass(60_000);
+    expect(await names(FakeMachineTemplates)).toEqual(before);
+  });
+
+  it('takes the replicas of the control plane from the field, if nobody set the variable that the class names', async () => {
+    world = await createTopologyWorld();
+    await createClass(world, 'small', {
+      variables: [
+        { name: 'flavor', required: false, schema: { openAPIV3Schema: { type: 'string', default: 'm1.small' } } },
+        { name: 'count', required: false, schema: { openAPIV3Schema: { type: 'integer', default: 3 } } },
+      ],
+    });
+    const annotations = { 'topology.capstan.dev/control-plane-replicas-variable': 'count' };
+    const key = { namespace: world.namespace, name: 'small' };
+    await world.client.patch(ClusterClasses, key, 'merge', { metadata: { annotations } }, by);
+    await createTopologyCluster(world, 'c1', { controlPlane: { replicas: 1 } });
+    await world.until(() => ready(2));
+    const [plane] = await world.list(FakeControlPlanes);
+    expect(at(plane!, 'spec', 'replicas')).toBe(1);
+    expect((await reconciled())?.message ?? '').toBe('');
   });
 
   it('upgrades the control plane first, then workers one after the other', async () => {

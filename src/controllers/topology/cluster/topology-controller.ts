@@ -2,6 +2,7 @@ import {
   type Cluster,
   type ClusterAddon,
   ClusterAddons,
+  type ClusterClass,
   ClusterClasses,
   Clusters,
   type ContractReference,
@@ -73,6 +74,7 @@ import {
 import { computeDesired } from '../desired/compute.ts';
 import { infrastructureRefPath } from '../desired/control-plane.ts';
 import { withField } from '../desired/json-path.ts';
+import { withReplicasVariable } from '../desired/replicas.ts';
 import type { Blueprint, DesiredState } from '../desired/types.ts';
 import { ClassPatchError } from '../patches/engine.ts';
 import { externalPatches } from '../patches/external.ts';
@@ -126,8 +128,14 @@ export function topologyController(dependencies: TopologyDependencies): Controll
     return classesWith(cache, object).flatMap((clusterClass) => clustersOf(cache, clusterClass).map(objectKey));
   }
 
+  function forget(cluster: ObjectKey): void {
+    applier.keepOnly(cluster, []);
+    templates.forget(cluster);
+  }
+
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
     const cluster = context.cache.lister(Clusters).get(key);
+    if (!cluster) forget(key);
     if (!cluster || !hasTopology(cluster) || isFilteredOut(cluster, dependencies.watchFilter)) return done();
     const pass = new Pass(dependencies, context, { follower, applier, templates }, cluster);
     const pauses = pausedBy(cluster, cluster);
@@ -169,6 +177,7 @@ export function topologyController(dependencies: TopologyDependencies): Controll
       watchMapped(Machines, clusterKey, { predicates: [versionChanged], patient: true }),
     ],
     sources: [follower.source],
+    released: forget,
     reconcile,
   });
 
@@ -283,7 +292,7 @@ class Pass {
     const { hooks } = this.#dependencies;
     const context = this.#context;
     const clusterClass = await readClass(context, this.#stored);
-    const cluster = this.#withVariables(clusterClass.status?.variables ?? []);
+    const cluster = this.#withVariables(clusterClass);
     const blueprint = await readBlueprint(context, this.#follower, cluster, clusterClass);
     const { controlPlaneRef, infrastructureRef } = cluster.spec;
     this.#requireKinds(blueprint);
@@ -344,8 +353,10 @@ class Pass {
   }
 
   /** Returns the Cluster with defaults and validated variables; it may be older than the last change of its class. */
-  #withVariables(definitions: Parameters<typeof validateVariables>[1]): TopologyCluster {
+  #withVariables(clusterClass: ClusterClass): TopologyCluster {
+    const definitions = clusterClass.status?.variables ?? [];
     const cluster = draftOf(this.#stored);
+    cluster.spec.topology = withReplicasVariable(clusterClass, cluster.spec.topology);
     defaultVariables(cluster.spec.topology, definitions);
     const errors = validateVariables(cluster.spec.topology, definitions);
     if (errors.length > 0) throw new NotYet('ReconcileFailed', errors.map(formatFieldError).join('; '));
@@ -556,13 +567,16 @@ class Pass {
     // write references before the objects exist, so that an interrupted reconcile leaves no orphans
     this.#record(infrastructureRef, controlPlaneRef, sequence);
     await this.#write();
+    if (due.some(({ live }) => live === undefined)) this.#templates.expect(owner);
+    const kept = changes.flatMap(({ live }) => live ?? []);
     for (const one of due) {
-      await applier.apply(context, one);
+      kept.push(await applier.apply(context, one));
       if (!one.live) {
         const { kind, metadata } = one.desired;
         context.events.event(owner, 'Normal', 'TopologyCreate', `Created ${kind} ${metadata.name}`);
       }
     }
+    applier.keepOnly(objectKey(owner), kept);
     await removeSurplusHealthChecks(context, owner, checks);
     await this.#templates.removeUnused(context, owner, inUse, async (resource) => {
       const selector = `${clusterNameLabel}=${owner.metadata.name},${topologyOwnedLabel}`;

@@ -22,3 +22,15 @@ export function controlPlaneReplicas(
     `ClusterClass ${metadata.name} lets the variable decide`;
   return { replicas: value, note };
 }
+
+/**
+ * Returns a topology whose variable for the replicas, if its class names one and nobody set it, has the value of the
+ * field. Without this, the default of the variable would win over a field that somebody set.
+ */
+export function withReplicasVariable({ metadata, status }: ClusterClass, topology: Topology): Topology {
+  const name = metadata.annotations?.[replicasVariableAnnotation];
+  const replicas = topology.controlPlane?.replicas;
+  if (replicas === undefined || !status?.variables?.some((variable) => variable.name === name)) return topology;
+  if (name === undefined || topology.variables?.some((variable) => variable.name === name)) return topology;
+  return { ...topology, variables: [...(topology.variables ?? []), { name, value: replicas }] };
+}

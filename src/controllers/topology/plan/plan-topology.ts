@@ -1,5 +1,6 @@
 import {
   type Cluster,
+  type ClusterClass,
   Clusters,
   type ContractReference,
   clusterNameLabel,
@@ -30,6 +31,7 @@ import { hasTopology, type TopologyCluster, topologyManager } from '../common.ts
 import { computeDesired } from '../desired/compute.ts';
 import { infrastructureRefPath } from '../desired/control-plane.ts';
 import { withField } from '../desired/json-path.ts';
+import { withReplicasVariable } from '../desired/replicas.ts';
 import type { Blueprint, DesiredDeployment, DesiredTemplate } from '../desired/types.ts';
 import type { ExternalPatches } from '../patches/engine.ts';
 import { completePlan, listedSteps, lowestVersion, oneMinorSteps, type UpgradePlan } from '../upgrade/plan.ts';
@@ -56,7 +58,7 @@ export async function planTopology(io: PlanIo, key: { namespace: string; name: s
   const context = await contextOf(io, cluster);
   const follower = readingFollower(io);
   const clusterClass = await readClass(context, cluster);
-  const complete = withVariables(cluster, clusterClass.status?.variables ?? []);
+  const complete = withVariables(cluster, clusterClass);
   const blueprint = await readBlueprint(context, follower, complete, clusterClass);
   const { controlPlaneRef } = complete.spec;
   const { namespace } = key;
@@ -252,8 +254,10 @@ function replicasOf(plane: UnstructuredObject | undefined): number | undefined {
   return isJsonObject(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : undefined;
 }
 
-function withVariables(stored: TopologyCluster, definitions: Parameters<typeof validateVariables>[1]): TopologyCluster {
+function withVariables(stored: TopologyCluster, clusterClass: ClusterClass): TopologyCluster {
+  const definitions = clusterClass.status?.variables ?? [];
   const cluster = structuredClone(stored);
+  cluster.spec.topology = withReplicasVariable(clusterClass, cluster.spec.topology);
   defaultVariables(cluster.spec.topology, definitions);
   const errors = validateVariables(cluster.spec.topology, definitions);
   if (errors.length > 0) throw new Error(errors.map(formatFieldError).join('; '));

@@ -45,7 +45,7 @@ const parsers: Parsers = {
     }),
   }),
   ValidateTopology: nothing,
-  DiscoverVariables: ({ variables }) => ({ variables: list(variables, 'variables', (variable) => variable) }),
+  DiscoverVariables: ({ variables }) => ({ variables: list(variables, 'variables', variable) }),
   GenerateUpgradePlan: ({ controlPlaneUpgrades, workersUpgrades }) => ({
     controlPlaneUpgrades: list(controlPlaneUpgrades, 'controlPlaneUpgrades', step),
     workersUpgrades: list(workersUpgrades, 'workersUpgrades', step),
@@ -89,6 +89,18 @@ function shortText(value: JsonValue | undefined): string | undefined {
 }
 
 const step = (item: JsonObject, path: string): UpgradeStep => ({ version: text(item['version'], `${path}.version`) });
+
+/** The schema itself is checked with the class. */
+function variable(item: JsonObject, path: string): JsonObject {
+  const { required, schema } = item;
+  text(item['name'], `${path}.name`);
+  if (required !== undefined && required !== null && typeof required !== 'boolean') {
+    throw unclear(`${path}.required must be true or false`);
+  }
+  if (!isJsonObject(schema)) throw unclear(`${path}.schema must be an object`);
+  if (!isJsonObject(schema['openAPIV3Schema'])) throw unclear(`${path}.schema.openAPIV3Schema must be an object`);
+  return { ...item, required: required === true };
+}
 
 function handler(item: JsonObject, path: string): DiscoveredHandler {
   const { requestHook, timeoutSeconds, failurePolicy } = item;

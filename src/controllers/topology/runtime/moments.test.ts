@@ -4,7 +4,14 @@ import {
   extensionHooks,
   startExtensionServer,
 } from '../../../../test/support/extension-server.ts';
-import { type Cluster, Clusters, ExtensionConfigs, MachineDeployments, Machines } from '../../../api/index.ts';
+import {
+  type Cluster,
+  ClusterClasses,
+  Clusters,
+  ExtensionConfigs,
+  MachineDeployments,
+  Machines,
+} from '../../../api/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machinery/index.ts';
 import { memoryLogger } from '../../../runtime/index.ts';
 import { conditionOf, isTrue } from '../../shared/index.ts';
@@ -72,7 +79,10 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 const cluster = async (): Promise<Cluster> => (await world.find(Clusters, 'c1'))!;
-const topologyMessage = async (): Promise<string> => conditionOf(await cluster(), 'TopologyReconciled')?.message ?? '';
+const topologyMessage = async (): Promise<string> => {
+  const found = await world.find(Clusters, 'c1');
+  return (found && conditionOf(found, 'TopologyReconciled')?.message) ?? '';
+};
 const isBuilt = async (version: string): Promise<boolean> => {
   const found = await cluster();
   const [deployment] = await world.list(MachineDeployments);
@@ -320,6 +330,41 @@ describe('the hooks of a cluster', () => {
     await until(async () => (await topologyMessage()).includes('disks of 80 are too large'));
     // nothing is applied partially; the last valid state stays
     expect((await world.list(MachineDeployments))[0]?.spec.template.spec.infrastructureRef.name).toBe(name);
+  });
+
+  test('variables of an extension are discovered as soon as it can be asked, and again when it changes', async () => {
+    const hooks = ['DiscoverVariables', 'GeneratePatches'];
+    await start({ hooks });
+    const handler = (hook: string): string => `${extensionHooks[hook]}.moments-${extensions}`;
+    const disk = { name: 'disk', required: false, schema: { openAPIV3Schema: { type: 'integer' } } };
+    const classMessage = async (): Promise<string> => {
+      const found = (await world.find(ClusterClasses, 'small'))!;
+      return conditionOf(found, 'VariablesReady')?.message ?? '';
+    };
+    await server.stop();
+    await createClass(world, 'small', {
+      patches: [
+        {
+          name: 'extension',
+          external: {
+            generatePatchesExtension: handler('GeneratePatches'),
+            discoverVariablesExtension: handler('DiscoverVariables'),
+          },
+        },
+      ],
+    });
+    await until(async () => (await classMessage()).includes('ECONNREFUSED'));
+    server.answer('DiscoverVariables', { status: 'Success', variables: [{ name: 'disk', required: true }] });
+    await server.start();
+    await until(async () => (await classMessage()).includes('variables[0].schema must be an object'));
+    server.answer('DiscoverVariables', { status: 'Success', variables: [disk, disk] });
+    await until(async () => (await classMessage()).includes('defined more than once'));
+    server.answer('DiscoverVariables', { status: 'Success', variables: [disk] });
+    const discovered = async (): Promise<string[]> =>
+      ((await world.find(ClusterClasses, 'small'))?.status?.variables ?? []).map(({ name }) => name);
+    await until(async () => (await discovered()).includes('disk'));
+    server.answer('DiscoverVariables', { status: 'Success', variables: [disk, { ...disk, name: 'pool' }] });
+    await until(async () => (await discovered()).includes('pool'));
   });
 
   test('a server that is down or answers nonsense blocks later steps, and is reported', async () => {

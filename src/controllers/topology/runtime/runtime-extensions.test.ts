@@ -385,9 +385,10 @@ describe('calls of runtime extensions', () => {
       { signal },
     );
     expect(plan).toEqual({ controlPlaneUpgrades: [{ version: 'v1.33.0' }], workersUpgrades: [] });
-    server.answer('DiscoverVariables', { status: 'Success', variables: [{ name: 'flavor', required: true }] });
+    const flavor = { name: 'flavor', required: true, schema: { openAPIV3Schema: { type: 'string' } } };
+    server.answer('DiscoverVariables', { status: 'Success', variables: [flavor] });
     const variables = await hooks.ask('DiscoverVariables', handler('DiscoverVariables'), cluster, {}, { signal });
-    expect(variables).toEqual({ variables: [{ name: 'flavor', required: true }] });
+    expect(variables).toEqual({ variables: [flavor] });
     server.answer('CanUpdateMachine', {
       status: 'Success',
       machinePatch: { patchType: 'JSONMergePatch', patch: 'e30=' },

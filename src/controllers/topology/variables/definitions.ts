@@ -21,7 +21,7 @@ export function validateClassVariables(variables: readonly ClassVariable[], path
   return errors;
 }
 
-export function validateDefinition(variable: Pick<ClassVariable, 'name' | 'schema'>, path: string): FieldError[] {
+function validateDefinition(variable: Pick<ClassVariable, 'name' | 'schema'>, path: string): FieldError[] {
   const { name, schema } = variable;
   const errors: FieldError[] = [];
   if (name === 'builtin') {

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { ClusterRegistry, SimulatedKubernetes } from '../../../simkube/index.ts';
 import type { RunningMachine, Software } from '../types.ts';
 import { downloadKubernetes, hasProgram, packageContent } from './installed.ts';
@@ -10,6 +11,7 @@ import { kubeadmProgram } from './kubeadm/program.ts';
 import { kubectlProgram } from './kubectl.ts';
 import { Kubelet } from './kubelet/kubelet.ts';
 import type { CniRule, KubernetesSoftwareOptions } from './options.ts';
+import { Buckets } from './rke2/buckets.ts';
 import { downloadRke2 } from './rke2/installer.ts';
 import { rke2Program } from './rke2/program.ts';
 
@@ -32,6 +34,8 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
   const kubelets = new WeakMap<RunningMachine, Kubelet>();
   const registry = new ClusterRegistry(options);
   const kubernetes = new SimulatedKubernetes(options, registry);
+  const { directory } = options;
+  const buckets = new Buckets(directory && join(dirname(directory), 'buckets'));
 
   const kubeletOf = (machine: RunningMachine): Kubelet => {
     let kubelet = kubelets.get(machine);
@@ -57,7 +61,7 @@ export function createKubernetesSoftware(options: KubernetesSoftwareOptions): So
       kubeadm: kubeadmProgram({ registry, kubeletOf }),
       kubectl: kubectlProgram,
       k0s: k0sMachineProgram(workerOf),
-      rke2: rke2Program({ registry, kubeletOf }),
+      rke2: rke2Program({ registry, buckets, kubeletOf }),
     },
     services: [
       {

@@ -3,6 +3,7 @@ import type { KubeadmConfig, KubeadmControlPlane, Machine } from '../../../../ap
 import { formatTime, type JsonObject, type UnstructuredObject } from '../../../../machinery/index.ts';
 import { desiredConfigSpec } from '../../kubeadm/kubeadm-config.ts';
 import { kubeadmProvider as provider } from '../../kubeadm/provider.ts';
+import type { MachineHealth } from '../health/machine-health.ts';
 import { decideRemediation, goDuration, machineToRemediate, parseRemediation } from './remediation.ts';
 import { nextRolloutAt, rolloutReasons } from './rollout.ts';
 import { domainForNewMachine, leadershipCandidates, machineToRemove } from './selection.ts';
@@ -258,6 +259,36 @@ describe('remediation of a control plane', () => {
   ])('decides: %s', (_, remediation, more, expected) => {
     const decision = decide(remediation, more);
     expect(decision.go ? decision.record.retryCount : decision.verdict.reason).toBe(expected);
+  });
+
+  it.each<[string, string[], string | undefined]>([
+    ['waits for another deletion that etcd can spare', [], 'RemediationDeferred'],
+    ['does not wait for a deletion that waits for it', ['dead'], undefined],
+    ['refuses where etcd has no majority', ['dead', 'leaving'], 'CannotBeRemediated'],
+  ])('%s', (_, silent, refusal) => {
+    const machines = [machine('dead', 3), machine('leaving', 2, { deleting: true }), machine('well', 1)];
+    const members = machines.map(({ metadata: { name = '' } }) => ({
+      id: name,
+      name,
+      isLearner: false,
+      healthy: !silent.includes(name),
+    }));
+    const health = new Map(
+      members.map((member) => [member.name, { componentsHealthy: member.healthy, member } as unknown as MachineHealth]),
+    );
+    const decision = decideRemediation({
+      provider,
+      controlPlane: controlPlane({}),
+      machines,
+      machine: machines[0]!,
+      health,
+      etcdManaged: true,
+      members,
+      initialized: true,
+      pendingVersion: undefined,
+      nowMs: now,
+    });
+    expect(decision.go ? undefined : decision.verdict.reason).toBe(refusal);
   });
 
   it('parses its annotation and prints durations', () => {

@@ -115,7 +115,7 @@ export function decideRemediation(input: RemediationInput): RemediationDecision 
   if (machines.some((other) => !isUnhealthy(other) && other.status?.nodeRef === undefined)) {
     return defer(`${kind} waiting for control plane Machine provisioning to complete before triggering remediation`);
   }
-  if (machines.some(isDeleting)) {
+  if (machines.some(isDeleting) && !holdsUpDeletions(input)) {
     return defer(`${kind} waiting for control plane Machine deletion to complete before triggering remediation`);
   }
   const others = machines.filter((other) => other.metadata.name !== machine.metadata.name);
@@ -127,6 +127,18 @@ export function decideRemediation(input: RemediationInput): RemediationDecision 
   const member = health.get(machine.metadata.name ?? '')?.member;
   const judgement = member ? judgeRemoval(members, member.id) : ({ safe: true } as const);
   return judgement.safe ? retry : dangerous(kind, judgement.problem);
+}
+
+/**
+ * Tells whether the machines that are being deleted wait for this one: etcd would lose its majority if one of their members
+ * left, because the member of this one does not answer. Both would wait forever if this one waited, too.
+ */
+function holdsUpDeletions({ machines, health, etcdManaged, members }: RemediationInput): boolean {
+  if (!etcdManaged || !members) return false;
+  return machines.filter(isDeleting).every(({ metadata }) => {
+    const member = health.get(metadata.name ?? '')?.member;
+    return member !== undefined && !judgeRemoval(members, member.id).safe;
+  });
 }
 
 function dangerous(kind: string, why: string): RemediationDecision {

@@ -50,7 +50,7 @@ export async function createControlPlaneMachine(
           version: controlPlane.spec.version,
           ...(failureDomain !== undefined && { failureDomain }),
         },
-        annotations: provider.machineAnnotations(controlPlane),
+        annotations: provider.machineAnnotations(controlPlane, role),
         remediationFor,
       }),
     );

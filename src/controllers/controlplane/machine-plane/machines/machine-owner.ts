@@ -80,7 +80,7 @@ export function desiredMachine(
   options: DesiredMachineOptions,
 ): Machine {
   const { name, fixed, existing } = options;
-  const kept = Object.keys(provider.machineAnnotations(controlPlane)).flatMap((key) => {
+  const kept = Object.keys(provider.machineAnnotations(controlPlane, 'init')).flatMap((key) => {
     const value = existing?.metadata.annotations?.[key];
     return value === undefined ? [] : [[key, value] as const];
   });

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
-import { addressInCidr, cidrFamily, type JsonObject, type KubeObject } from '../../../../machinery/index.ts';
+import { addressInCidr, asJson, cidrFamily, type JsonObject, type KubeObject } from '../../../../machinery/index.ts';
 import type { ClusterConfiguration } from './documents.ts';
-import { controlPlaneLabel } from './names.ts';
+import { controlPlaneTolerations } from './marks.ts';
 import { coreDnsVersion, type KubernetesVersion } from './version.ts';
 
 // CoreDNS and kube-proxy as deployed by kubeadm.
@@ -73,10 +73,7 @@ export function coreDns(cluster: ClusterConfiguration, version: KubernetesVersio
       serviceAccountName: 'coredns',
       dnsPolicy: 'Default',
       nodeSelector: { 'kubernetes.io/os': 'linux' },
-      tolerations: [
-        { key: 'CriticalAddonsOnly', operator: 'Exists' },
-        { key: controlPlaneLabel, effect: 'NoSchedule' },
-      ],
+      tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }, ...asJson(controlPlaneTolerations(version))],
       containers: [
         {
           name: 'coredns',

@@ -1,4 +1,4 @@
-import { type Node, Nodes, type Taint } from '../../../../api/index.ts';
+import { type Node, Nodes } from '../../../../api/index.ts';
 import type { Client } from '../../../../client/index.ts';
 import { asJson, isNotFound, type JsonObject, must } from '../../../../machinery/index.ts';
 import { issueCertificate } from '../../../../pki/index.ts';
@@ -20,6 +20,7 @@ import {
   type ClusterConfiguration,
   type Documents,
   type InitSettings,
+  type NodeRegistration,
   readCluster,
   readInit,
 } from './documents.ts';
@@ -27,14 +28,8 @@ import { ensureObjects } from './ensure-object.ts';
 import { KubeadmFailure } from './failure.ts';
 import { kubeletConfiguration, nodeNameOf, registrationTaints, writeKubeletFiles } from './kubelet-start.ts';
 import { writeManifests } from './manifests.ts';
-import {
-  bootstrapTokenGroup,
-  controlPlaneComponents,
-  controlPlaneLabel,
-  excludeBalancersLabel,
-  manifestPath,
-  paths,
-} from './names.ts';
+import { controlPlaneMarks } from './marks.ts';
+import { bootstrapTokenGroup, controlPlaneComponents, manifestPath, paths } from './names.ts';
 import {
   adminBinding,
   bootstrapRules,
@@ -99,12 +94,7 @@ export async function kubeadmInit(context: KubeadmContext, documents: Documents)
     say('[addons] Applied essential addon: kube-proxy');
   }
   if (!isSkipped('mark-control-plane')) {
-    await markControlPlane(
-      context,
-      client,
-      run.nodeName,
-      registrationTaints(settings.nodeRegistration, { isControlPlane: true }),
-    );
+    await markControlPlane(run, client);
   }
   say('\nYour Kubernetes control-plane has initialized successfully!\n');
 }
@@ -315,16 +305,18 @@ function newToken({ machine }: KubeadmContext): BootstrapToken {
   };
 }
 
+type MarkedRun = Pick<InitRun, 'context' | 'nodeName' | 'version'> & {
+  readonly settings: { readonly nodeRegistration: NodeRegistration };
+};
+
 /** Labels and taints the Node as control plane once its kubelet has registered it. */
 export async function markControlPlane(
-  { machine, say }: KubeadmContext,
+  { context: { machine, say }, nodeName, settings, version }: MarkedRun,
   client: Client,
-  nodeName: string,
-  taints: readonly Taint[],
 ): Promise<void> {
-  say(
-    `[mark-control-plane] Marking the node ${nodeName} as control-plane by adding the labels: [${controlPlaneLabel} ${excludeBalancersLabel}]`,
-  );
+  const { labels } = controlPlaneMarks(version);
+  const taints = registrationTaints(settings.nodeRegistration, { isControlPlane: true, version });
+  say(`[mark-control-plane] Marking the node ${nodeName} as control-plane by adding the labels: [${labels.join(' ')}]`);
   const deadline = machine.clock.now() + nodePatienceMs;
   for (;;) {
     const node: Node | undefined = await client.get(Nodes, { name: nodeName }).catch((error: unknown) => {
@@ -342,7 +334,7 @@ export async function markControlPlane(
         'strategic',
         {
           metadata: {
-            labels: { [controlPlaneLabel]: '', [excludeBalancersLabel]: '' },
+            labels: Object.fromEntries(labels.map((label) => [label, ''])),
             annotations: { 'node.alpha.kubernetes.io/ttl': '0' },
           },
           ...(missing.length > 0 && { spec: { taints: asJson([...present, ...missing]) } }),

@@ -27,7 +27,7 @@ import {
 } from './documents.ts';
 import { KubeadmFailure } from './failure.ts';
 import { endpointOf, ignoredIn, markControlPlane, usesLocalApi } from './init.ts';
-import { nodeNameOf, registrationTaints, writeKubeletFiles } from './kubelet-start.ts';
+import { nodeNameOf, writeKubeletFiles } from './kubelet-start.ts';
 import { writeManifests } from './manifests.ts';
 import { paths } from './names.ts';
 import { bootstrapKubeletCertificate } from './tls-bootstrap.ts';
@@ -237,7 +237,7 @@ async function refuseTakenName({ context, discovered, nodeName }: JoinRun): Prom
 async function joinByEndpoint(run: JoinRun, endpoint: ApiEndpoint): Promise<void> {
   await bootstrapKubelet(run, run.discovered.server);
   const workload = await startControlPlane(run, endpoint);
-  await mark(run, workload);
+  await markControlPlane(run, workload.loopback);
 }
 
 /** The kubelet registers through the local API server, so its Node appears only once the machine is an etcd member. */
@@ -248,16 +248,7 @@ async function joinByLocalApi(run: JoinRun, endpoint: ApiEndpoint): Promise<void
     run,
     endpointOf({ ...run.cluster, controlPlaneEndpoint: undefined }, address, endpoint.bindPort),
   );
-  await mark(run, workload);
-}
-
-function mark({ context, nodeName, settings }: JoinRun, workload: WorkloadCluster): Promise<void> {
-  return markControlPlane(
-    context,
-    workload.loopback,
-    nodeName,
-    registrationTaints(settings.nodeRegistration, { isControlPlane: true }),
-  );
+  await markControlPlane(run, workload.loopback);
 }
 
 /** Starts the static Pods and joins etcd: first as a learner, then as a voting member. */

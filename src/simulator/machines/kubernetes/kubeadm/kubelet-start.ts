@@ -6,10 +6,9 @@ import { versionFile } from '../kubelet/kubelet.ts';
 import { dnsAddress } from './addons.ts';
 import type { KubeadmContext } from './context.ts';
 import type { Argument, ClusterConfiguration, NodeRegistration } from './documents.ts';
-import { controlPlaneLabel, paths } from './names.ts';
+import { controlPlaneMarks } from './marks.ts';
+import { paths } from './names.ts';
 import { type KubernetesVersion, pauseVersion } from './version.ts';
-
-export const controlPlaneTaint: Taint = { key: controlPlaneLabel, effect: 'NoSchedule' };
 
 /** Builds the kubelet configuration, which all nodes of a cluster share. */
 export function kubeletConfiguration(cluster: ClusterConfiguration, given: JsonObject | undefined): string {
@@ -39,9 +38,9 @@ export function kubeletConfiguration(cluster: ClusterConfiguration, given: JsonO
 /** Returns the taints of a new Node: those of the configuration, else the default of a control plane. */
 export function registrationTaints(
   registration: NodeRegistration,
-  { isControlPlane }: { isControlPlane: boolean },
+  { isControlPlane, version }: { isControlPlane: boolean; version: KubernetesVersion },
 ): readonly Taint[] {
-  return registration.taints ?? (isControlPlane ? [controlPlaneTaint] : []);
+  return registration.taints ?? (isControlPlane ? controlPlaneMarks(version).taints : []);
 }
 
 /** Writes the files the kubelet needs to start. */
@@ -57,7 +56,7 @@ export function writeKubeletFiles(
   },
 ): void {
   const { nodeName, registration, version } = facts;
-  const taints = registrationTaints(registration, { isControlPlane: facts.isControlPlane });
+  const taints = registrationTaints(registration, facts);
   const flags: Argument[] = [
     ['container-runtime-endpoint', registration.criSocket],
     ['hostname-override', nodeName],

@@ -21,5 +21,3 @@ export type ControlPlaneComponent = (typeof controlPlaneComponents)[number];
 export const manifestPath = (component: ControlPlaneComponent): string => `${paths.manifests}/${component}.yaml`;
 
 export const bootstrapTokenGroup = 'system:bootstrappers:kubeadm:default-node-token';
-export const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
-export const excludeBalancersLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';

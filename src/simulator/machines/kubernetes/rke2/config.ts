@@ -2,6 +2,7 @@ import { parse } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../machinery/index.ts';
 import type { RunningMachine } from '../../types.ts';
 import type { Argument } from '../kubeadm/documents.ts';
+import type { BucketAccess } from './buckets.ts';
 import { configFile, registriesFile, rke2DataDirectory } from './paths.ts';
 import { Rke2Refusal } from './refusal.ts';
 
@@ -29,6 +30,19 @@ export interface Rke2Config {
   readonly controllerManagerArgs: readonly Argument[];
   readonly schedulerArgs: readonly Argument[];
   readonly etcdArgs: readonly Argument[];
+  readonly snapshots: SnapshotSettings;
+  readonly reset: { readonly isRequested: boolean; readonly from: string | undefined };
+}
+
+export interface SnapshotSettings {
+  readonly isScheduled: boolean;
+  readonly schedule: string;
+  readonly retention: number;
+  /** start of the names */
+  readonly name: string;
+  readonly directory: string;
+  /** object store that they are copied to */
+  readonly bucket: BucketAccess | undefined;
 }
 
 const shared: readonly string[] = [
@@ -56,9 +70,9 @@ const ofServers: readonly string[] = [
 export function readConfig(
   machine: RunningMachine,
   role: 'server' | 'agent',
-  warn: (text: string) => void,
+  { warn, flags = {} }: { warn: (text: string) => void; flags?: JsonObject },
 ): Rke2Config {
-  const document = documentIn(machine, configFile);
+  const document = { ...documentIn(machine, configFile), ...flags };
   const known = new Set(role === 'server' ? [...shared, ...ofServers] : shared);
   for (const name of Object.keys(document)) {
     if (!known.has(name)) warn(`Unknown flag --${name} found in config.yaml, skipping`);
@@ -89,6 +103,31 @@ export function readConfig(
     controllerManagerArgs: argumentsOf(document['kube-controller-manager-arg']),
     schedulerArgs: argumentsOf(document['kube-scheduler-arg']),
     etcdArgs: argumentsOf(document['etcd-arg']),
+    snapshots: snapshotSettings(document, rke2DataDirectory(machine.disk) ?? ''),
+    reset: { isRequested: isTrue(document['cluster-reset']), from: text('cluster-reset-restore-path') },
+  };
+}
+
+const isTrue = (value: JsonValue | undefined): boolean => value === true || value === 'true';
+const defaultRetention = 5;
+
+function snapshotSettings(document: JsonObject, dataDirectory: string): SnapshotSettings {
+  const text = (name: string): string | undefined => textOf(document[name]);
+  return {
+    isScheduled: !isTrue(document['etcd-disable-snapshots']),
+    schedule: text('etcd-snapshot-schedule-cron') ?? '0 */12 * * *',
+    retention: Number(text('etcd-snapshot-retention') ?? defaultRetention),
+    name: text('etcd-snapshot-name') ?? 'etcd-snapshot',
+    directory: text('etcd-snapshot-dir') ?? `${dataDirectory}/server/db/snapshots`,
+    bucket: isTrue(document['etcd-s3'])
+      ? {
+          endpoint: text('etcd-s3-endpoint') ?? 's3.amazonaws.com',
+          bucket: text('etcd-s3-bucket') ?? '',
+          folder: text('etcd-s3-folder') ?? '',
+          accessKey: text('etcd-s3-access-key') ?? '',
+          secretKey: text('etcd-s3-secret-key') ?? '',
+        }
+      : undefined,
   };
 }
 

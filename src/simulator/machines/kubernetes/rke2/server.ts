@@ -1,43 +1,26 @@
 import { errorMessage, must } from '../../../../machinery/index.ts';
-import { type ClusterRegistry, renderKubeconfig, type WorkloadCluster } from '../../../../simkube/index.ts';
-import type { RunningMachine } from '../../types.ts';
-import { readCluster } from '../kubeadm/documents.ts';
+import type { WorkloadCluster } from '../../../../simkube/index.ts';
 import { ensureObjects } from '../kubeadm/ensure-object.ts';
-import { writeManifests } from '../kubeadm/manifests.ts';
-import { parseVersion } from '../kubeadm/version.ts';
 import { readEtcdData, writeEtcdData } from '../kubelet/control-plane.ts';
 import type { Kubelet } from '../kubelet/kubelet.ts';
-import type { Rke2Config } from './config.ts';
-import {
-  bringNetwork,
-  isRegistered,
-  reachSupervisor,
-  type Say,
-  startKubelet,
-  writeKubeletCredentials,
-} from './node.ts';
+import { bringNetwork, isRegistered, reachSupervisor, startKubelet, writeKubeletCredentials } from './node.ts';
 import { applyManifests, markServer, servingObjects } from './objects.ts';
-import { adminKubeconfig } from './paths.ts';
-import { authority, ensureAuthorities, issueClient, issueServing, tlsDirectory, writeSharedFiles } from './pki.ts';
+import { ensureAuthorities, issueClient, issueServing, writeSharedFiles } from './pki.ts';
 import { Rke2Refusal } from './refusal.ts';
-import type { ServerAddresses } from './server-addresses.ts';
+import {
+  apiPort,
+  clientUrl,
+  memberName,
+  ownAddress,
+  peerUrl,
+  writeAdminKubeconfig,
+  writePods,
+} from './server-files.ts';
+import type { ServerRun } from './server-run.ts';
+import { keepSnapshots } from './snapshots.ts';
 import { Supervisor, serveSupervisor } from './supervisor.ts';
 
-export interface ServerRun {
-  readonly machine: RunningMachine;
-  readonly registry: ClusterRegistry;
-  readonly kubelet: Kubelet;
-  readonly addresses: ServerAddresses;
-  readonly config: Rke2Config;
-  /** version of rke2, with a leading v */
-  readonly version: string;
-  readonly say: Say;
-}
-
-const apiPort = 6443;
 const etcdRetryMs = 1_000;
-const memberSuffixLength = 8;
-const hexadecimal = '0123456789abcdef';
 
 /** Runs `rke2 server`, which creates a cluster or joins one. Resolves once the server is ready. */
 export async function runServer(run: ServerRun): Promise<void> {
@@ -59,6 +42,7 @@ export async function runServer(run: ServerRun): Promise<void> {
   await ensureObjects(cluster.loopback, servingObjects(supervisor.authorities()), 'rke2');
   await applyManifests(machine, config, cluster.loopback, say);
   await becomeNode(run, supervisor, cluster);
+  keepSnapshots(run, cluster);
   say('info', `Cluster-Http-Server ${machine.hostname} is ready`);
 }
 
@@ -142,70 +126,6 @@ async function retried<T>({ machine, say }: ServerRun, work: () => T): Promise<T
     }
     await machine.pass(etcdRetryMs);
   }
-}
-
-const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
-const ownAddress = ({ addresses }: RunningMachine): string => addresses[0] ?? '';
-const peerUrl = (machine: RunningMachine): string => `https://${bracketed(ownAddress(machine))}:2380`;
-const clientUrl = (machine: RunningMachine): string => `https://${bracketed(ownAddress(machine))}:2379`;
-const memberName = ({ machine, config }: ServerRun): string =>
-  `${config.nodeName}-${machine.random.text(memberSuffixLength, hexadecimal)}`;
-
-function writePods({ machine, config, version }: ServerRun, etcdName: string): void {
-  const tls = tlsDirectory(config);
-  const kubernetes = parseVersion(version);
-  if (!kubernetes) throw new Rke2Refusal(`${version} is no release of rke2`);
-  const cluster = {
-    ...readCluster(undefined),
-    clusterName: 'kubernetes',
-    serviceSubnet: config.serviceCidr,
-    podSubnet: config.clusterCidr,
-    dnsDomain: config.clusterDomain,
-    isExternalEtcd: config.datastore !== undefined,
-    imageRepository: 'index.docker.io/rancher',
-    certificatesDir: tls,
-    apiServerArgs: [
-      ['tls-cert-file', `${tls}/serving-kube-apiserver.crt`],
-      ['tls-private-key-file', `${tls}/serving-kube-apiserver.key`],
-      ['client-ca-file', `${tls}/client-ca.crt`],
-      ['service-account-signing-key-file', `${tls}/service.key`],
-      ...config.apiServerArgs,
-    ] as const,
-    controllerManagerArgs: [
-      ['cluster-signing-cert-file', `${tls}/client-ca.crt`],
-      ['cluster-signing-key-file', `${tls}/client-ca.key`],
-      ['root-ca-file', `${tls}/server-ca.crt`],
-      ...config.controllerManagerArgs,
-    ] as const,
-    schedulerArgs: config.schedulerArgs,
-    etcdArgs: [
-      ['name', etcdName],
-      ['cert-file', `${tls}/etcd/server-client.crt`],
-      ['key-file', `${tls}/etcd/server-client.key`],
-      ['trusted-ca-file', `${tls}/etcd/server-ca.crt`],
-      ['data-dir', `${config.dataDirectory}/server/db/etcd`],
-      ...config.etcdArgs,
-    ] as const,
-  };
-  writeManifests(machine.disk, {
-    nodeName: config.nodeName,
-    advertiseAddress: ownAddress(machine),
-    bindPort: apiPort,
-    cluster,
-    version: kubernetes,
-    without: config.hasScheduler ? [] : ['kube-scheduler'],
-  });
-}
-
-async function writeAdminKubeconfig({ machine, config }: ServerRun): Promise<void> {
-  const admin = await issueClient(machine, config, { commonName: 'system:admin', organization: 'system:masters' });
-  const facts = {
-    server: `https://127.0.0.1:${apiPort}`,
-    certificateAuthority: authority(machine.disk, config, 'server-ca').certificate,
-    user: 'default',
-    clientCertificate: { certificate: admin.certificate, key: admin.privateKey },
-  };
-  machine.disk.write(adminKubeconfig, renderKubeconfig(facts, 'default'), 0o600);
 }
 
 async function becomeNode(run: ServerRun, supervisor: Supervisor, cluster: WorkloadCluster): Promise<void> {
