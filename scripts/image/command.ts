@@ -52,14 +52,14 @@ async function writeImage(): Promise<void> {
     config: {
       user: `${user}:${user}`,
       workingDirectory: '/',
-      env: ['PATH=/usr/local/bin', 'HOME=/tmp', 'NODE_ENV=production'],
-      // Same as the first line of bin/capstan.js, which needs a shell's env.
-      entrypoint: [
-        '/usr/local/bin/node',
-        '--max-semi-space-size=64',
-        '--v8-pool-size=0',
-        '/opt/capstan/bin/capstan.js',
+      env: [
+        'PATH=/usr/local/bin',
+        'HOME=/tmp',
+        'NODE_ENV=production',
+        // As in the first line of bin/capstan.js, which needs a shell's env. A Pod may set others.
+        'NODE_OPTIONS=--max-semi-space-size=64 --v8-pool-size=0',
       ],
+      entrypoint: ['/usr/local/bin/node', '/opt/capstan/bin/capstan.js'],
       labels: {
         'org.opencontainers.image.title': 'capstan',
         'org.opencontainers.image.version': version,

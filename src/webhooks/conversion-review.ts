@@ -8,7 +8,7 @@ import {
   type UnstructuredObject,
 } from '../machinery/index.ts';
 import { BadReviewError, requiredText, reviewOf } from './review.ts';
-import { converted, fittingCopy, type ReviewedKinds, versionNamed } from './reviewed-kinds.ts';
+import { converted, makeFit, type ReviewedKinds, versionNamed } from './reviewed-kinds.ts';
 
 const apiVersion = 'apiextensions.k8s.io/v1';
 /** number of objects converted before yielding to other work */
@@ -60,7 +60,8 @@ async function convertOne(
   if (!definition || definition.group !== group)
     throw new Error(`${object.kind} of ${object.apiVersion} is not converted here`);
   if (!versionNamed(definition, version)) throw new Error(`${definition.kind} has no version ${version}`);
-  const fitting = fittingCopy(definition, object);
+  // of this review alone
+  const fitting = makeFit(definition, object);
   if ('misfit' in fitting) throw new Error(`${object.kind} ${nameOf(object)}: ${fitting.misfit}`);
   return await converted(definition, fitting.draft, version);
 }

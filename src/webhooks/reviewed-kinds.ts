@@ -39,18 +39,19 @@ export function hubVersion(definition: ResourceDefinition): VersionDefinition {
   return versionNamed(definition, definition.storageVersion) as VersionDefinition;
 }
 
-/**
- * Returns a copy of an object that fits the schema of its version, or why it does not. API servers call mutating and
- * conversion webhooks before they validate the schema.
- */
-export function fittingCopy(
-  definition: ResourceDefinition,
-  object: UnstructuredObject,
-): { draft: UnstructuredObject } | { misfit: string } {
-  const { version } = parseApiVersion(object.apiVersion);
+/** An object that fits the schema of its version, or why it does not. */
+export type Fitting = { draft: UnstructuredObject } | { misfit: string };
+
+/** Returns a copy of an object that fits the schema. API servers call mutating webhooks before they validate the schema. */
+export function fittingCopy(definition: ResourceDefinition, object: UnstructuredObject): Fitting {
+  return makeFit(definition, clone(object));
+}
+
+/** Makes an object fit the schema. API servers call conversion webhooks before they validate the schema. */
+export function makeFit(definition: ResourceDefinition, draft: UnstructuredObject): Fitting {
+  const { version } = parseApiVersion(draft.apiVersion);
   const schema = versionNamed(definition, version)?.schema;
   if (schema === undefined) return { misfit: `${definition.kind} has no version ${version}` };
-  const draft = clone(object);
   const mismatch = checkTypes(draft, schema);
   if (mismatch) return { misfit: decodeErrorText(mismatch) };
   return dropNulls(asJson(draft), schema) ? { draft } : { misfit: 'a list holds null' };
