@@ -208,8 +208,12 @@ export const wrongClouds: readonly CausedFault[] = [
     what: 'load balancers go to ERROR',
     cluster: { endpoint: 'load-balancer' },
     ...rule({ operation: 'loadbalancer.create' }, { kind: 'error' }),
-    // It is replaced each time, so sometimes the next one is being created.
-    says: { object: inOpenStackCluster, message: /is PENDING_CREATE|came up in ERROR/, next: /openstack loadbalancer/ },
+    // It is replaced each time, so sometimes it is just being deleted, or the next one created.
+    says: {
+      object: inOpenStackCluster,
+      message: /is PENDING_(?:CREATE|DELETE)|came up in ERROR/,
+      next: /openstack loadbalancer/,
+    },
   },
   {
     what: 'octavia is away',
