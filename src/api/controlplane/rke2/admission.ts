@@ -13,7 +13,7 @@ import { validateChangedSpec } from '../../kind/strategy.ts';
 import { restoreAnnotation } from '../group.ts';
 import { keepReplicas, validateReplicas } from '../replicas.ts';
 import { validateVersionChange } from '../version-change.ts';
-import { snapshotNamePattern } from './annotations.ts';
+import { isSnapshotName } from './annotations.ts';
 import type {
   RKE2ControlPlane,
   RKE2ControlPlaneTemplate,
@@ -161,7 +161,7 @@ function validateRestore(controlPlane: RKE2ControlPlane): FieldError[] {
   const { serverConfig } = controlPlane.spec ?? {};
   if (snapshot === '') return [];
   const path = `metadata.annotations[${restoreAnnotation}]`;
-  if (!snapshotNamePattern.test(snapshot)) {
+  if (!isSnapshotName(snapshot)) {
     const problem = 'must be the name of a snapshot without its directory, such as etcd-snapshot-server-1-1700000000';
     return [fieldError.invalid(path, snapshot, problem)];
   }

@@ -5,5 +5,9 @@ export const restoredAnnotation = 'controlplane.cluster.x-k8s.io/restored';
 /** on the Machine that starts from a snapshot: name of the snapshot */
 export const restoresAnnotation = 'controlplane.cluster.x-k8s.io/restores';
 
-/** Names of snapshots become arguments of a command. */
-export const snapshotNamePattern: RegExp = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;
+const longestSnapshotName = 253;
+
+/** Tells whether a text is the name of a snapshot. These names become arguments of a command. */
+export function isSnapshotName(text: string): boolean {
+  return text.length <= longestSnapshotName && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text);
+}

@@ -1,9 +1,4 @@
-import {
-  parseKubernetesVersion,
-  type RKE2AgentConfig,
-  restoreAnnotation,
-  snapshotNamePattern,
-} from '../../../api/index.ts';
+import { isSnapshotName, parseKubernetesVersion, type RKE2AgentConfig, restoreAnnotation } from '../../../api/index.ts';
 import { BootstrapInputError } from '../common/machine-content.ts';
 import { filePaths } from './paths.ts';
 
@@ -33,7 +28,7 @@ export function installCommands(role: MachineRole, version: string, agent: RKE2A
 /** Commands that replace the data of etcd by a snapshot. Without it, rke2 must not start: it would make an empty cluster. */
 export function restoreCommands(snapshot: string | undefined): string[] {
   if (snapshot === undefined) return [];
-  if (!snapshotNamePattern.test(snapshot)) {
+  if (!isSnapshotName(snapshot)) {
     throw new BootstrapInputError(`the annotation ${restoreAnnotation} of the RKE2ControlPlane names no snapshot`);
   }
   // The installer chooses the directory of rke2 by the file system, and Ignition sets a short PATH.

@@ -90,7 +90,11 @@ export class Buckets {
   }
 }
 
-const folderOf = ({ folder }: BucketAccess): string => (folder === '' ? '' : `${folder.replace(/\/+$/, '')}/`);
+/** Prefix of the names of objects in the folder. */
+function folderOf({ folder }: BucketAccess): string {
+  const parts = folder.split('/').filter((part) => part !== '');
+  return parts.map((part) => `${part}/`).join('');
+}
 
 function ownerOf({ accessKey, secretKey }: BucketAccess): string {
   return createHash('sha256').update(`${accessKey}\n${secretKey}`).digest('hex');
