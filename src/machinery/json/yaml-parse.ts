@@ -16,7 +16,7 @@ import {
 import { type LargeIntegers, parseJsonStrict } from './strict-json.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from './value.ts';
 import { isJsonObject } from './value.ts';
-import { parsePlainYaml } from './yaml-plain.ts';
+import { parsePlainDocuments } from './yaml-plain-documents.ts';
 import { formatGoFloat, resolvePlainScalar } from './yaml-scalar.ts';
 
 /** Invalid YAML. The message reads `yaml: line 3: what is wrong`. */
@@ -100,8 +100,8 @@ function parseAsJson(text: string, { largeIntegers }: YamlOptions): ParsedDocume
 function parseAll(text: string, options: YamlOptions): ParsedDocument[] {
   const { largeIntegers = 'refuse' } = options;
   const plainScalar = options.plainScalar ?? ((scalar: string) => resolvePlainScalar(scalar, largeIntegers));
-  const plain = parsePlainYaml(text, plainScalar);
-  if (plain) return [{ ...plain, duplicateFields: [], duplicates: [] }];
+  const plain = parsePlainDocuments(text, plainScalar);
+  if (plain) return plain.map((document) => ({ ...document, duplicateFields: [], duplicates: [] }));
   return parseWithLibrary(text, plainScalar);
 }
 

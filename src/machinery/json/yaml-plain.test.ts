@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseWithLibrary } from './yaml-parse.ts';
 import { parsePlainYaml } from './yaml-plain.ts';
+import { parsePlainDocuments } from './yaml-plain-documents.ts';
 import { resolvePlainScalar } from './yaml-scalar.ts';
 
 const scalar = (text: string) => resolvePlainScalar(text, 'keep');
@@ -105,6 +106,50 @@ describe('the reader of plain YAML', () => {
     'leaves %j to the library',
     (text) => {
       expect(parsePlainYaml(text, scalar)).toBeUndefined();
+    },
+  );
+});
+
+describe('the reader of plain YAML with several documents', () => {
+  /** Documents as the library reads them, without line numbers of those that are empty. */
+  const shown = (documents: readonly { value: unknown; line: number }[]): unknown[] =>
+    documents.map(({ value, line }) => (value === null ? null : { value, line }));
+  const byTheLibrary = (text: string): unknown => {
+    try {
+      return shown(parseWithLibrary(text, scalar));
+    } catch (error) {
+      return `refused: ${String(error)}`;
+    }
+  };
+
+  it('gives up or reads the same as the library', () => {
+    const document = fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((parts) => parts.join(''));
+    const joint = fc.constantFrom('\n---\n', '---\n', '\n--- \n', '\n---\n---\n', '\n---', '\n--- # c\n', '\n...\n');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(document, joint), { maxLength: 4 }), (parts) => {
+        const text = parts.flat().join('');
+        const read = parsePlainDocuments(text, scalar);
+        if (read?.some(({ value }) => value !== null)) expect(shown(read)).toEqual(byTheLibrary(text));
+      }),
+      { numRuns: Number(process.env['CAPSTAN_FUZZ_RUNS'] ?? 3_000) },
+    );
+  });
+
+  it.each([
+    'a: 1\n---\nb: 2\n---\nc: 3',
+    '# head\n---\na: 1\n---\n\n# nothing\n---\nb: |\n  text\n---\n- c\n',
+    'a: 1\n---\n',
+    '---\n---\na: 1\n',
+  ])('reads %j without the library', (text) => {
+    const read = parsePlainDocuments(text, scalar);
+    expect(shown(read ?? [])).toEqual(byTheLibrary(text));
+    expect(read).toBeDefined();
+  });
+
+  it.each(['a: &x 1\n---\nb: 2', 'a: "x\n---\ny"', '%YAML 1.2\n---\na: 1', 'a: 1\n...\n---\nb: 2'])(
+    'leaves %j to the library',
+    (text) => {
+      expect(parsePlainDocuments(text, scalar)).toBeUndefined();
     },
   );
 });
