@@ -82,12 +82,15 @@ async function fill(): Promise<void> {
 }
 
 function manifests(): string {
-  return Array.from({ length: clusters }, (_, index) =>
-    clusterManifests({ name: `planned-${index}`, controlPlanes: 1, workers }),
-  )
-    .flat()
-    .map((object) => stringify(object))
-    .join('---\n');
+  return (
+    Array.from({ length: clusters }, (_, index) =>
+      clusterManifests({ name: `planned-${index}`, controlPlanes: 1, workers }),
+    )
+      .flat()
+      // texts of several lines as people write them
+      .map((object) => stringify(object, { blockQuote: 'literal' }))
+      .join('---\n')
+  );
 }
 
 /** Of the whole command, its start and its end included. */
