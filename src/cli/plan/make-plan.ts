@@ -85,8 +85,10 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   const unpriced = new Set<string>();
   for (const key of concerned(wanted, all, topologies.clusters)) {
     const rehearsal = createClusterRehearsal({ key, clouds, lookups, nowMs: clock.now(), signal });
-    const before = objectsOfCluster(stored, key);
+    const used = new Set(objectsOfCluster(stored, key));
     const after = objectsOfCluster(all, key);
+    // an edit may refer to stored objects that nothing refers to yet
+    const before = [...used, ...after.filter((one) => !wanted.has(one) && !used.has(one))];
     const isStored = before.some(({ kind }) => kind === Clusters.kind);
     const unknown = unknownParts(
       after.find(({ kind }) => kind === Clusters.kind),

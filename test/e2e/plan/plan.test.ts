@@ -310,6 +310,24 @@ describe('capstan plan', () => {
     );
   });
 
+  it('finds a stored template that only the edit refers to', async () => {
+    const objects = edited(({ machines, template, workers }) => {
+      Object.assign(machines, { flavor: { filter: { name: 'm1.large' } } });
+      template.metadata.name = 'planned-md-2';
+      workers.template.spec.infrastructureRef.name = 'planned-md-2';
+    }).split('\n---\n');
+    const only = (wanted: string): string =>
+      objects.find((object) => {
+        const { kind, metadata } = JSON.parse(object) as Manifest;
+        return `${kind}/${metadata.name}` === wanted;
+      }) ?? '';
+    const stored = only('OpenStackMachineTemplate/planned-md-2');
+    await capstanOk(['apply', '-f', '-', ...running()], { input: stored });
+    const plan = await planOf(only('MachineDeployment/planned-md-0'), ...running());
+    expect(plan, JSON.stringify(plan.problems)).toMatchObject({ code: 0, works: true });
+    expect(namesOf(plan.clusters[0]?.changes ?? [], 'create', 'server')).toHaveLength(1);
+  });
+
   it('shows drift that the controllers would correct', async () => {
     const { network } = view.openstack;
     const group = await network.securityGroups.find('k8s-cluster-default-planned-secgroup-controlplane');
