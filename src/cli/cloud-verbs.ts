@@ -8,7 +8,10 @@ export function addCloudVerbs(program: Command, runs: Runs): void {
   withConnectionFlags(
     program.command('audit').description('find cloud resources without an owner, and owners without their resources'),
   )
-    .option('--cloud <name>', 'a cloud of clouds.yaml (default: all clouds that objects of the management API use; if there are none, $OS_CLOUD)')
+    .option(
+      '--cloud <name>',
+      'a cloud of clouds.yaml (default: all clouds that objects of the management API use; if there are none, $OS_CLOUD)',
+    )
     .addOption(
       new Option(
         '--also-owners-of <file>',
