@@ -61,7 +61,8 @@ async function fill(): Promise<void> {
   );
   const { id: networkId } = await network.networks.create({ name: 'of-others' });
   await network.subnets.create({ name: 'of-others', networkId, cidr: '10.128.0.0/9', ipVersion: 4 });
-  const [flavor] = await collect(compute.flavors.list());
+  // large enough for every image
+  const [flavor] = (await collect(compute.flavors.list())).sort((a, b) => b.disk - a.disk || b.ram - a.ram);
   const [first] = await collect(image.images.list());
   let next = 0;
   await Promise.all(

@@ -18,12 +18,19 @@ const missingTemplate = /(?<![A-Za-z0-9])([A-Z][A-Za-z0-9]{1,60}Template)\b.{0,8
 /** what a class made cannot be used */
 const uselessResult = /\bNothing was changed: (correct .*)$/;
 
+const refusedField = /\bis invalid: \S+: (?:Forbidden|Invalid value|Required value|Unsupported value|Duplicate value)/;
+
 /** The first match wins. Most messages contain a fix; these name the first step. */
 const rules: readonly Rule[] = [
   {
     // before all others: these messages quote the API, whose words others match
     when: uselessResult,
     next: ({ message }) => uselessResult.exec(message)?.[1] ?? '',
+  },
+  {
+    // the API refused what a controller wrote: "Forbidden" is about a field, not about a permission
+    when: refusedField,
+    next: ({ kind, argument }) => `correct what the message says: kubectl edit ${kind.toLowerCase()} ${argument}`,
   },
   {
     when: /[Qq]uota|LimitExceeded/,
@@ -171,6 +178,13 @@ const cure =
   /; ((?:add|ask|check|choose|correct|create|define|delete|do|free|give|import|install|let|look|make|name|narrow|put|raise|read|remove|repair|restart|say|scale|set|start|take|try|upgrade|upload|use|write)\b[^;]*)$/;
 
 export function nextAction(found: Found): string {
+  if (found.kind !== 'LatticeCluster') return usualAction(found);
+  // what a cloud lacks is named by several sentences, each with its remedy
+  const own = found.reason === 'Missing' ? cure.exec(found.message)?.[1] : undefined;
+  return own ?? usualAction(found).replace('that identityRef names', 'with the credentials of the LatticeCluster');
+}
+
+function usualAction(found: Found): string {
   const rule = rules.find(({ when }) => when.test(found.reason) || when.test(found.message));
   if (rule) return typeof rule.next === 'string' ? rule.next : rule.next(found);
   return cure.exec(found.message)?.[1] ?? describe(found);

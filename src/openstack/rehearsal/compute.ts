@@ -61,7 +61,10 @@ export function rehearsedCompute(
     servers: rehearsedPart(real.servers, {
       // nova treats names as regular expressions.
       ...readFrom({ service, kind: 'servers' }, servers, {
-        name: (server, wanted) => new RegExp(String(wanted)).test((server as Server).name),
+        name(wanted) {
+          const pattern = new RegExp(String(wanted));
+          return (server) => pattern.test((server as Server).name);
+        },
       }),
       async create(desired) {
         const id = rehearsal.newId('server');

@@ -7,7 +7,7 @@ import type { Pool } from '../load-balancer/pools.ts';
 import { collect } from '../resource/pages.ts';
 import { createRecorder } from './recorder.ts';
 import type { Rehearsal } from './rehearsal.ts';
-import { createTable, isMadeHere, matches, readFrom, rehearsedPart, type Table } from './table.ts';
+import { createTable, isMadeHere, matcher, readFrom, rehearsedPart, type Table } from './table.ts';
 
 export interface LoadBalancerTables {
   readonly loadBalancers: Table<LoadBalancer>;
@@ -81,9 +81,11 @@ export function rehearsedLoadBalancer(
     kind: string,
     table: Table<T>,
   ): Pick<ReturnType<typeof readFrom<T>>, 'list' | 'get' | 'find'> => {
-    const onBalancer = (thing: object, wanted: unknown): boolean =>
-      (thing as Listener | Pool).loadBalancerIds.includes(String(wanted));
-    const all = readFrom({ service, kind }, table, { loadBalancerId: onBalancer });
+    const rules = {
+      loadBalancerId: (wanted: unknown) => (thing: object) =>
+        (thing as Listener | Pool).loadBalancerIds.includes(String(wanted)),
+    };
+    const all = readFrom({ service, kind }, table, rules);
     return {
       ...all,
       async *list(filter) {
@@ -94,9 +96,10 @@ export function rehearsedLoadBalancer(
           return;
         }
         const ids = kind === 'pools' ? balancer.poolIds : balancer.listenerIds;
+        const matches = matcher(filter, rules);
         for (const id of ids) {
           const thing = await table.get(id);
-          if (matches(thing, filter, { loadBalancerId: onBalancer })) yield thing;
+          if (matches(thing)) yield thing;
         }
       },
     };

@@ -319,7 +319,10 @@ export function rehearsedNetwork(real: NetworkService, tables: NetworkTables, re
 }
 
 /** Floating IPs have no names. */
-const withoutNames = (table: Table<FloatingIp>): Pick<Table<FloatingIp & { name: string }>, 'all' | 'get'> => ({
+const withoutNames = (
+  table: Table<FloatingIp>,
+): Pick<Table<FloatingIp & { name: string }>, 'all' | 'get' | 'named'> => ({
   all: async () => (await table.all()).map((address) => ({ ...address, name: '' })),
+  named: async (name) => (await table.named(name)).map((address) => ({ ...address, name: '' })),
   get: async (id) => ({ ...(await table.get(id)), name: '' }),
 });

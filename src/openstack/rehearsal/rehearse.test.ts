@@ -62,6 +62,23 @@ describe('a rehearsed cloud', () => {
     expect(new Set(reads(cloud)).size).toBe(reads(cloud).length);
   });
 
+  it('finds servers by pattern and by exact name, also after changes', async () => {
+    const { rehearsal } = await rehearsed();
+    const { servers } = rehearsal.openstack.compute;
+    const names = async (name: string): Promise<string[]> =>
+      (await collect(servers.list({ name }))).map((server) => server.name);
+    expect(await names('^old\\.one$')).toEqual(['old.one']);
+    expect(await names('^old.one$')).toEqual(['old.one']);
+    expect(await names('^oldxone$')).toEqual([]);
+    expect(await names('old')).toEqual(['old.one']);
+    await servers.create({ name: 'new-1', flavorId: 'f', imageId: 'i', networks: 'none' });
+    expect(await names('^new-1$')).toEqual(['new-1']);
+    expect((await servers.find('new-1'))?.name).toBe('new-1');
+    await servers.delete('v1');
+    expect(await names('^old\\.one$')).toEqual([]);
+    expect(await servers.find('old.one')).toBeUndefined();
+  });
+
   it('finds nothing under an unknown id and refuses unknown filters', async () => {
     const { rehearsal } = await rehearsed();
     const { networks } = rehearsal.openstack.network;

@@ -5,6 +5,8 @@ import { onlyOne } from '../resource/collection.ts';
 export interface Table<T extends { readonly id: string }> {
   /** all resources of the cloud, with later changes applied */
   all(): Promise<T[]>;
+  /** those of one name, without looking at all others */
+  named(name: string): Promise<T[]>;
   get(id: string): Promise<T>;
   /** without a request: also undefined for resources that have not been read */
   current(id: string): T | undefined;
@@ -35,13 +37,27 @@ export function idMaker(): (kind: string) => string {
 export function createTable<T extends { readonly id: string }>({ service, kind, load }: TableOptions<T>): Table<T> {
   const things = new Map<string, T>();
   const removed = new Set<string>();
+  const ids = new Map<string, Set<string>>();
   let reading: Promise<void> | undefined;
   let isRead = false;
+
+  const drop = (id: string): boolean => {
+    const before = things.get(id);
+    if (before) ids.get(nameOf(before))?.delete(id);
+    return things.delete(id);
+  };
+  const keep = (thing: T): void => {
+    const before = things.get(thing.id);
+    if (before && nameOf(before) !== nameOf(thing)) ids.get(nameOf(before))?.delete(thing.id);
+    things.set(thing.id, thing);
+    const same = ids.get(nameOf(thing)) ?? new Set<string>();
+    ids.set(nameOf(thing), same.add(thing.id));
+  };
 
   const read = (): Promise<void> => {
     reading ??= load().then((loaded) => {
       // Changes made before the list was read are newer than it.
-      for (const thing of loaded) if (!things.has(thing.id) && !removed.has(thing.id)) things.set(thing.id, thing);
+      for (const thing of loaded) if (!things.has(thing.id) && !removed.has(thing.id)) keep(thing);
       isRead = true;
     });
     return reading;
@@ -54,6 +70,10 @@ export function createTable<T extends { readonly id: string }>({ service, kind, 
       await read();
       return [...things.values()];
     },
+    async named(name) {
+      await read();
+      return [...(ids.get(name) ?? [])].flatMap((id) => things.get(id) ?? []);
+    },
     current: (id) => things.get(id),
     async get(id) {
       if (!things.has(id) && !isMadeHere(id)) await read();
@@ -61,74 +81,95 @@ export function createTable<T extends { readonly id: string }>({ service, kind, 
       if (found) return found;
       throw new OpenStackError({ kind: 'notFound', service, detail: `there is no ${kind} ${id}` });
     },
-    put: (thing) => void things.set(thing.id, thing),
+    put: keep,
     async remove(id) {
       if (!things.has(id) && !isMadeHere(id)) await read();
       removed.add(id);
-      return things.delete(id);
+      return drop(id);
     },
   };
 }
 
-type Rule = (thing: object, wanted: unknown) => boolean;
+/** Floating IPs and some others have no name. */
+const nameOf = (thing: object): string => String(fieldsOf(thing)['name'] ?? '');
+
+type Test = (thing: object) => boolean;
+/** Prepares a filter once for many resources: a full cloud has thousands of each type. */
+type Rule = (wanted: unknown) => Test;
+
+const always: Rule = () => () => true;
 
 /** Filters that are not fields, and those that do not restrict the result. */
 const specialFilters: Readonly<Record<string, Rule>> = {
-  tags: (thing, wanted) => namesOf(wanted).every((tag) => tagsOf(thing).includes(tag)),
-  tagsAny: (thing, wanted) => namesOf(wanted).some((tag) => tagsOf(thing).includes(tag)),
-  notTags: (thing, wanted) => !namesOf(wanted).every((tag) => tagsOf(thing).includes(tag)),
-  notTagsAny: (thing, wanted) => !namesOf(wanted).some((tag) => tagsOf(thing).includes(tag)),
-  metadata: (thing, wanted) =>
-    Object.entries(wanted as object).every(([key, value]) => fieldsOf(fieldsOf(thing)['metadata'])[key] === value),
-  sortKey: () => true,
-  sortDir: () => true,
-  sort: () => true,
-  fields: () => true,
+  tags: (wanted) => (thing) => namesOf(wanted).every((tag) => tagsOf(thing).includes(tag)),
+  tagsAny: (wanted) => (thing) => namesOf(wanted).some((tag) => tagsOf(thing).includes(tag)),
+  notTags: (wanted) => (thing) => !namesOf(wanted).every((tag) => tagsOf(thing).includes(tag)),
+  notTagsAny: (wanted) => (thing) => !namesOf(wanted).some((tag) => tagsOf(thing).includes(tag)),
+  metadata(wanted) {
+    const entries = Object.entries(wanted as object);
+    return (thing) => {
+      const metadata = fieldsOf(fieldsOf(thing)['metadata']);
+      return entries.every(([key, value]) => metadata[key] === value);
+    };
+  },
+  sortKey: always,
+  sortDir: always,
+  sort: always,
+  fields: always,
 };
 
 const fieldsOf = (value: unknown): Record<string, unknown> => value as Record<string, unknown>;
 const namesOf = (value: unknown): readonly string[] => value as readonly string[];
 const tagsOf = (thing: object): readonly string[] => namesOf(fieldsOf(thing)['tags'] ?? []);
 
-/** Reports whether a resource matches a filter. Several values of one filter are alternatives. */
-export function matches(
-  thing: object,
-  filter: object | undefined,
-  rules: Readonly<Record<string, Rule>> = {},
-): boolean {
-  return Object.entries(filter ?? {}).every(([name, wanted]) => {
-    if (wanted === undefined) return true;
-    const rule = rules[name] ?? specialFilters[name];
-    if (rule) return rule(thing, wanted);
+/** Builds the test whether a resource matches a filter. Several values of one filter are alternatives. */
+export function matcher(filter: object | undefined, rules: Readonly<Record<string, Rule>> = {}): Test {
+  const tests = Object.entries(filter ?? {}).flatMap(([name, wanted]) =>
+    wanted === undefined ? [] : [(rules[name] ?? specialFilters[name] ?? fieldRule(name))(wanted)],
+  );
+  return (thing) => tests.every((test) => test(thing));
+}
+
+function fieldRule(name: string): Rule {
+  return (wanted) => (thing) => {
     // An unknown filter must not silently match everything.
     if (!(name in thing)) throw new Error(`a rehearsal does not know the filter "${name}"`);
     const value = fieldsOf(thing)[name];
     return Array.isArray(wanted) ? wanted.includes(value) : value === wanted;
-  });
+  };
 }
 
 /** Read methods of a resource type, answered from a table. */
 export function readFrom<T extends { readonly id: string; readonly name: string }>(
   { service, kind }: { readonly service: string; readonly kind: string },
-  table: Pick<Table<T>, 'all' | 'get'>,
+  table: Pick<Table<T>, 'all' | 'get' | 'named'>,
   rules: Readonly<Record<string, Rule>> = {},
 ): {
   list(filter?: object): AsyncGenerator<T>;
   get(id: string): Promise<T>;
   find(name: string, filter?: object): Promise<T | undefined>;
 } {
-  const all = async (filter: object | undefined): Promise<T[]> =>
-    (await table.all()).filter((thing) => matches(thing, filter, rules));
+  const all = async (filter: object | undefined): Promise<T[]> => {
+    const name = exactName(fieldsOf(filter ?? {})['name'], { isPattern: rules['name'] !== undefined });
+    const found = name === undefined ? await table.all() : await table.named(name);
+    return found.filter(matcher(filter, rules));
+  };
   return {
     async *list(filter) {
       yield* await all(filter);
     },
     get: (id) => table.get(id),
     async find(name, filter) {
-      const found = (await all(filter)).filter((thing) => thing.name === name);
+      const found = (await table.named(name)).filter(matcher(filter, rules));
       return onlyOne(service, kind, name, found);
     },
   };
+}
+
+/** Returns the only name that a filter lets pass, or undefined if there may be several. */
+function exactName(wanted: unknown, { isPattern }: { isPattern: boolean }): string | undefined {
+  if (typeof wanted !== 'string' || !isPattern) return typeof wanted === 'string' ? wanted : undefined;
+  return /^\^((?:[\w-]|\\\.)+)\$$/.exec(wanted)?.[1]?.replaceAll('\\.', '.');
 }
 
 /** Wraps a service with partial support: reads pass through, any other call is a programming error. */

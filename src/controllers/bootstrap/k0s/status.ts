@@ -8,7 +8,7 @@ export function dataSecretAvailable(scope: K0sWorkerConfigScope, name: string): 
     dataSecretName: name,
     initialization: { ...config.status?.initialization, dataSecretCreated: true },
   };
-  scope.dataSecret = { status: 'True', reason: 'Available', message: 'Bootstrap secret created' };
+  scope.dataSecret = { status: 'True', reason: 'Available' };
 }
 
 /** Reports that user data waits for a prerequisite, without a fault. */

@@ -1,5 +1,6 @@
 import {
   type Cluster,
+  type ContractReference,
   clusterNameLabel,
   type MachineDeployment,
   MachineDeployments,
@@ -63,6 +64,8 @@ export interface TemplatesInUse {
 
 export interface TemplateSweep {
   forget(cluster: ObjectKey): void;
+  /** kinds of templates that the cluster had before; workers may have changed to another kind */
+  formerKinds(cluster: Cluster): Iterable<Resource<UnstructuredObject>>;
   /** notes that templates are about to be created, which an interrupted reconcile may leave without a user */
   expect(cluster: Cluster): void;
   /**
@@ -81,18 +84,25 @@ export interface TemplateSweep {
 export function createTemplateSweep(): TemplateSweep {
   /** by Cluster: templates in use when nothing was left to delete */
   const clean = new Map<string, string>();
-  const forget = (cluster: ObjectKey): void => {
-    clean.delete(formatKey(cluster));
-  };
+  /** by Cluster: kinds of which templates may be left */
+  const former = new Map<string, readonly Resource<UnstructuredObject>[]>();
   return {
-    forget,
-    expect: (cluster) => forget(objectKey(cluster)),
+    forget(cluster) {
+      clean.delete(formatKey(cluster));
+      former.delete(formatKey(cluster));
+    },
+    formerKinds: (cluster) => former.get(formatKey(objectKey(cluster))) ?? [],
+    expect: (cluster) => void clean.delete(formatKey(objectKey(cluster))),
     async removeUnused(context, cluster, kinds, templatesOf) {
       addReferences(context, cluster, kinds);
       const id = formatKey(objectKey(cluster));
       const used = [...kinds].map(([kind, { names }]) => `${kind}: ${[...names].sort().join(' ')}`);
       const inUse = [`Cluster ${cluster.metadata.uid}`, ...used.sort()].join('\n');
       if (clean.get(id) === inUse) return;
+      former.set(
+        id,
+        [...kinds.values()].map(({ resource }) => resource),
+      );
       for (const { resource, names } of kinds.values()) {
         for (const template of await templatesOf(resource)) {
           if (!isOurs(template, cluster) || names.has(template.metadata.name ?? '') || isDeleting(template)) continue;
@@ -100,6 +110,10 @@ export function createTemplateSweep(): TemplateSweep {
         }
       }
       clean.set(id, inUse);
+      former.set(
+        id,
+        [...kinds.values()].flatMap(({ resource, names }) => (names.size > 0 ? resource : [])),
+      );
     },
   };
 }
@@ -114,11 +128,19 @@ function isOurs(template: UnstructuredObject, cluster: Cluster): boolean {
 }
 
 function addReferences(context: Context, cluster: Cluster, kinds: ReadonlyMap<string, TemplatesInUse>): void {
-  const sets: MachineSet[] = context.cache.lister(MachineSets).byIndex(byTopologyCluster, keyOf(cluster));
-  const deployments = context.cache.lister(MachineDeployments).byIndex(byTopologyCluster, keyOf(cluster));
+  for (const reference of templateReferences(context, cluster)) kinds.get(kindId(reference))?.names.add(reference.name);
+}
+
+export const kindId = ({ kind, apiGroup }: Pick<ContractReference, 'kind' | 'apiGroup'>): string =>
+  `${kind}.${apiGroup}`;
+
+/** Lists the templates that MachineDeployments and MachineSets of the topology use, also those being replaced. */
+export function* templateReferences({ cache }: Pick<Context, 'cache'>, cluster: Cluster): Iterable<ContractReference> {
+  const sets: MachineSet[] = cache.lister(MachineSets).byIndex(byTopologyCluster, keyOf(cluster));
+  const deployments = cache.lister(MachineDeployments).byIndex(byTopologyCluster, keyOf(cluster));
   for (const { spec } of [...sets, ...deployments]) {
-    for (const reference of [spec.template.spec.bootstrap.configRef, spec.template.spec.infrastructureRef]) {
-      if (reference) kinds.get(`${reference.kind}.${reference.apiGroup}`)?.names.add(reference.name);
-    }
+    const { bootstrap, infrastructureRef } = spec.template.spec;
+    if (bootstrap.configRef) yield bootstrap.configRef;
+    yield infrastructureRef;
   }
 }

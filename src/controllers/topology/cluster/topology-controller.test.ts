@@ -4,6 +4,7 @@ import {
   ClusterAddons,
   ClusterClasses,
   Clusters,
+  KubeadmConfigTemplates,
   MachineDeployments,
   MachineHealthChecks,
   MachineSets,
@@ -132,6 +133,32 @@ describe('a topology', () => {
     await world.until(async () => isTrue((await world.find(Clusters, 'c1'))!, 'TopologyReconciled'));
     await world.pass(60_000);
     expect(await names(FakeMachineTemplates)).toEqual(before);
+  });
+
+  it('deletes the templates of a kind that its class uses no more', async () => {
+    world = await createTopologyWorld();
+    await createClass(world);
+    const worker = { class: 'worker', name: 'md-0', replicas: 0 };
+    await createTopologyCluster(world, 'c1', { workers: { machineDeployments: [worker] } });
+    await world.until(async () => (await names(FakeConfigTemplates)).length === 1);
+    const { client, namespace } = world;
+    await client.create(
+      KubeadmConfigTemplates,
+      {
+        apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
+        kind: 'KubeadmConfigTemplate',
+        metadata: { name: 'other', namespace },
+        spec: { template: { spec: { format: 'cloud-config' } } },
+      } as never,
+      by,
+    );
+    const path = '/spec/workers/machineDeployments/0/bootstrap/templateRef';
+    const value = { apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2', kind: 'KubeadmConfigTemplate', name: 'other' };
+    await client.patch(ClusterClasses, { namespace, name: 'small' }, 'json', [{ op: 'replace', path, value }], by);
+    await world.until(async () => (await names(KubeadmConfigTemplates as never)).length === 1);
+    await world.until(async () => (await names(FakeConfigTemplates)).length === 0);
+    const [deployment] = await world.list(MachineDeployments);
+    expect(deployment?.spec.template.spec.bootstrap.configRef?.kind).toBe('KubeadmConfigTemplate');
   });
 
   it('takes the replicas of the control plane from the field, if nobody set the variable that the class names', async () => {

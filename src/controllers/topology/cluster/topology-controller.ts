@@ -43,6 +43,7 @@ import {
   watchObjects,
 } from '../../../runtime/index.ts';
 import {
+  ContractError,
   draftOf,
   type Follower,
   isDeleting,
@@ -99,10 +100,12 @@ import { deploymentsOf, planeStateOf, workerStatesOf } from './current-state.ts'
 import { NotYet, readBlueprint, readClass } from './read-class.ts';
 import {
   createTemplateSweep,
+  kindId,
   removeSurplusDeployments,
   removeSurplusHealthChecks,
   type TemplateSweep,
   type TemplatesInUse,
+  templateReferences,
 } from './surplus.ts';
 import { notePlan, topologyVerdict } from './verdict.ts';
 
@@ -503,7 +506,7 @@ class Pass {
     const changes: Change[] = [await change(infrastructureCluster, (await this.#read(infrastructureRef))?.object)];
     const inUse = new Map<string, TemplatesInUse>();
     const use = ({ resource, desired: template }: Change): void => {
-      const id = `${resource.kind}.${resource.group}`;
+      const id = kindId({ kind: resource.kind, apiGroup: resource.group });
       const entry = inUse.get(id) ?? { resource, names: new Set<string>() };
       entry.names.add(template.metadata.name ?? '');
       inUse.set(id, entry);
@@ -578,6 +581,10 @@ class Pass {
     }
     applier.keepOnly(objectKey(owner), kept);
     await removeSurplusHealthChecks(context, owner, checks);
+    for (const resource of await this.#otherKinds(owner)) {
+      const id = kindId({ kind: resource.kind, apiGroup: resource.group });
+      if (!inUse.has(id)) inUse.set(id, { resource, names: new Set() });
+    }
     await this.#templates.removeUnused(context, owner, inUse, async (resource) => {
       const selector = `${clusterNameLabel}=${owner.metadata.name},${topologyOwnedLabel}`;
       const listed = await context.client.list(resource, {
@@ -587,6 +594,21 @@ class Pass {
       });
       return listed.items;
     });
+  }
+
+  /** Lists kinds of templates that old workers still use or used until now; a class may change to another kind. */
+  async #otherKinds(owner: TopologyCluster): Promise<Resource<UnstructuredObject>[]> {
+    const kinds = [...this.#templates.formerKinds(owner)];
+    for (const reference of templateReferences(this.#context, owner)) {
+      if (kinds.some(({ kind, group }) => kind === reference.kind && group === reference.apiGroup)) continue;
+      try {
+        kinds.push((await this.#follower.kindOf(reference, this.#context.signal)).resource);
+      } catch (error) {
+        // a kind whose definition is gone has no templates
+        if (!(error instanceof ContractError)) throw error;
+      }
+    }
+    return kinds;
   }
 
   #record(

@@ -17,6 +17,7 @@ import {
 import type { Client } from '../../../client/index.ts';
 import { type KubeObject, systemClock } from '../../../machinery/index.ts';
 import { clusterOfApi } from '../../../simkube/index.ts';
+import { PodRunner } from './kubelet/pod-runner.ts';
 import {
   admin,
   authorityHash,
@@ -388,6 +389,22 @@ describe('a machine that is powered off', () => {
     worker.on();
     await lab.until(isReady(client, 'worker-0'), 2 * minute);
     await lab.until(async () => (await findNode(client, 'worker-0'))?.spec?.taints === undefined);
+  });
+
+  it('runs the Pods it finds after a reboot, also if they cannot be listed at first', async () => {
+    const { first, client } = await begin();
+    const worker = await joined(lab, first, 'worker-0');
+    await lab.until(isReady(client, 'worker-0'));
+    worker.off();
+    const key = { namespace: 'kube-system', name: 'agent' };
+    const containers = [{ name: 'main', image: 'example.org/image:1' }];
+    const spec = { nodeName: 'worker-0', hostNetwork: true, containers };
+    await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata: key, spec }, by);
+    const list = vi.spyOn(PodRunner.prototype, 'takeAll').mockRejectedValueOnce(new Error('etcdserver: timed out'));
+    worker.on();
+    await lab.until(async () => (await client.get(Pods, key)).status?.phase === 'Running', 2 * minute);
+    expect(list).toHaveBeenCalledTimes(2);
+    list.mockRestore();
   });
 
   it('corrects a wrong NotReady of its static Pods after the node was silent', async () => {

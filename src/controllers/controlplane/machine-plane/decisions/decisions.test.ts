@@ -271,10 +271,16 @@ describe('remediation of a control plane', () => {
       id: name,
       name,
       isLearner: false,
+      peerUrls: [],
+      clientUrls: [],
       healthy: !silent.includes(name),
     }));
-    const health = new Map(
-      members.map((member) => [member.name, { componentsHealthy: member.healthy, member } as unknown as MachineHealth]),
+    const health = new Map<string, MachineHealth>(
+      members.map((member) => {
+        const { name, healthy } = member;
+        const parts = { componentsHealthy: healthy, memberHealthy: healthy, verdicts: new Map(), legacy: new Map() };
+        return [name, { nodeName: name, member, ...parts }];
+      }),
     );
     const decision = decideRemediation({
       provider,

@@ -117,6 +117,8 @@ export class Kubelet implements ClusterNode {
   #startedAt = 0;
   #hasControlPlane = false;
   #isSettled = false;
+  /** whether the Pods that were bound to the Node earlier are known */
+  #hasTakenPods = false;
   #isRegistered = false;
   #beats = 0;
   #postedReady: string | undefined;
@@ -270,7 +272,7 @@ export class Kubelet implements ClusterNode {
     );
     this.#home?.addNode(this);
     this.nodePortsChanged();
-    await this.#attempt(() => this.#pods.takeAll(this.name));
+    await this.#attempt(() => this.#takePods());
     await this.#attempt(() => this.#syncMirrorPods());
     await machine.pass(machine.timings.sample('node.join'));
     this.#isSettled = true;
@@ -331,7 +333,15 @@ export class Kubelet implements ClusterNode {
     before?.removeNode(this);
     home.addNode(this);
     this.nodePortsChanged();
-    void this.#attempt(() => this.#pods.takeAll(this.name));
+    this.#hasTakenPods = false;
+    void this.#attempt(() => this.#takePods());
+  }
+
+  /** Begins with the Pods that were bound before. Watching reports only later changes. */
+  async #takePods(): Promise<void> {
+    const home = this.#home;
+    await this.#pods.takeAll(this.name);
+    if (this.#home === home) this.#hasTakenPods = true;
   }
 
   /** Heartbeats of the closed cluster have stopped, so the kubelet polls until it finds a cluster again. */
@@ -351,6 +361,7 @@ export class Kubelet implements ClusterNode {
       const client = this.#connect();
       await this.#renewLease(client);
       await this.#registerDrivers(client);
+      if (!this.#hasTakenPods) await this.#takePods();
       this.#beats++;
       // A Node that was declared unreachable is updated at once.
       if (this.#beats % statusEvery === 0 || this.#postedReady !== this.#readinessText()) await this.#postStatus();
