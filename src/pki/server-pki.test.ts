@@ -17,7 +17,7 @@ beforeEach(async () => {
   directory = join(root, 'pki');
   clock = new ManualClock(Date.UTC(2026, 0, 1));
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
+afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
 
 const ensure = (hosts = ['localhost', '127.0.0.1']) => ensureServerPki({ directory, hosts, clock });
 
@@ -94,6 +94,18 @@ describe('ensureServerPki', () => {
     await ensure();
     await writeFile(join(directory, file), 'rubbish');
     await expect(ensure()).rejects.toMatchObject({ code: 'CAP_PKI_DAMAGED', hint: expect.stringContaining('backup') });
+  });
+
+  it('writes nothing any more once it has failed', async () => {
+    await ensure();
+    await writeFile(join(directory, 'sa.key'), 'rubbish');
+    // another host needs another certificate
+    await expect(ensure(['localhost', 'other.example.com'])).rejects.toMatchObject({ code: 'CAP_PKI_DAMAGED' });
+    const names = await readdir(directory);
+    expect(names.filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(parseCertificate(await readFile(join(directory, 'apiserver.crt'), 'utf8')).dnsNames).toContain(
+      'other.example.com',
+    );
   });
 });
 

@@ -151,7 +151,13 @@ export async function ensureServerPki(options: ServerPkiOptions): Promise<Server
     ]);
     return { authority, server: serverPair, admin: adminPair };
   })();
-  const [keys, pairs] = await Promise.all([serviceAccountKeys, leaves]);
-  await Promise.all(storing);
-  return { ...pairs, serviceAccountKeys: keys, encryptionKeyFile: path('encryption.keys'), written };
+  try {
+    const [keys, pairs] = await Promise.all([serviceAccountKeys, leaves]);
+    await Promise.all(storing);
+    return { ...pairs, serviceAccountKeys: keys, encryptionKeyFile: path('encryption.keys'), written };
+  } finally {
+    // after a failure, too, nothing reads or writes the directory once this has ended
+    await Promise.allSettled([serviceAccountKeys, existing, leaves]);
+    await Promise.allSettled(storing);
+  }
 }
