@@ -35,6 +35,7 @@ import { startRealKubernetes } from '../test/conformance/real-kubernetes.ts';
 import { startController } from '../test/support/controller-process.ts';
 import { freePorts } from '../test/support/ports.ts';
 import { type AnsweredRequests, answeredRequests, requestsBetween } from './lib/api-server-requests.ts';
+import { asDeployed } from './lib/as-deployed.ts';
 import { buildCapstan, residentBytes } from './lib/capstan.ts';
 import { Figures } from './lib/figures.ts';
 import { processCpuSeconds } from './lib/target.ts';
@@ -83,7 +84,12 @@ async function startOurs(kubeconfig: string): Promise<number> {
   stops.push(async () => build.remove());
   process.env['CAPSTAN_PROGRAM'] = build.program;
   const [port = 0] = await freePorts(2);
-  const controller = await startController({ kubeconfig, port, args: values.argument });
+  const controller = await startController({
+    kubeconfig,
+    port,
+    args: values.argument,
+    variables: asDeployed,
+  });
   stops.push(() => controller.process.stop());
   return controller.process.pid;
 }

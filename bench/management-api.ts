@@ -19,6 +19,7 @@ import { type ControllerProcess, startController } from '../test/support/control
 import { startSimulatedNode } from '../test/support/node-process.ts';
 import { freePorts } from '../test/support/ports.ts';
 import { type AnsweredRequests, answeredRequests, requestsBetween } from './lib/api-server-requests.ts';
+import { asDeployed } from './lib/as-deployed.ts';
 import { buildCapstan, residentBytes } from './lib/capstan.ts';
 import { createCloudSecret, liftQuotas } from './lib/cloud-access.ts';
 import { startCloudProcess } from './lib/cloud-process.ts';
@@ -114,7 +115,12 @@ async function openWork(
 async function startOurs(kubeconfig: string): Promise<ControllerProcess> {
   const [port = 0] = await freePorts(2);
   const started = performance.now();
-  const controller = await startController({ kubeconfig, port, args: values.argument });
+  const controller = await startController({
+    kubeconfig,
+    port,
+    args: values.argument,
+    variables: asDeployed,
+  });
   stops.push(() => controller.process.stop());
   if (values.requests) reportRequests = () => reportRequestsOf(port + 1);
   add('seconds_until_installed', (performance.now() - started) / 1000, 's');

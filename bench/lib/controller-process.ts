@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { shippedNodeArguments } from './node-arguments.ts';
+import { asDeployed } from './as-deployed.ts';
 
 export interface ControllerProcess {
   readonly pid: number;
@@ -14,11 +14,10 @@ export async function startController(options: {
   const child = spawn(
     process.execPath,
     [
-      ...shippedNodeArguments(),
       ...[options.program, 'controller', '--kubeconfig', options.kubeconfig],
       ...['--webhook-port', '0', '--metrics-bind-address', '0', ...options.args],
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_ENV: 'production' } },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...asDeployed, NODE_ENV: 'production' } },
   );
   const pid = child.pid ?? 0;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isPastForgotten, isWorthCollecting } from './idle-memory.ts';
 
 const mebibyte = 1024 * 1024;
-const calm = { utilization: 0.01, youngBytes: 128 * mebibyte };
-const busy = { utilization: 0.6, youngBytes: 128 * mebibyte };
-const tidy = { utilization: 0.01, youngBytes: 20 * mebibyte };
+const calm = { utilization: 0.01, heapBytes: 160 * mebibyte };
+const busy = { utilization: 0.6, heapBytes: 160 * mebibyte };
+const tidy = { utilization: 0.01, heapBytes: 80 * mebibyte };
 
 describe('when memory is collected', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('when memory is collected', () => {
     ['not for little', [calm, tidy], false],
     ['not before anybody looked', [], false],
   ])('%s', (_, samples, expected) => {
-    expect(isWorthCollecting(samples)).toBe(expected);
+    expect(isWorthCollecting(samples, 64 * mebibyte)).toBe(expected);
   });
 
   it.each([

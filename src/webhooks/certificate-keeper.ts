@@ -50,6 +50,7 @@ export async function startCertificateKeeper(
 ): Promise<CertificateKeeper> {
   const { client, clock, random, log, secret, hosts, definitions } = options;
   let publishedBundle: string | undefined;
+  const checked = { bundle: '', versions: new Map<string, string>() };
 
   const renew = async (): Promise<WebhookCertificates> => {
     for (let attempt = 1; ; attempt++) {
@@ -69,7 +70,7 @@ export async function startCertificateKeeper(
   };
   const publish = async (aborted: AbortSignal): Promise<void> => {
     const bundle = trustBundle(current);
-    const { written, missing } = await publishBundle(client, { definitions, bundle, signal: aborted });
+    const { written, missing } = await publishBundle(client, { definitions, bundle, checked, signal: aborted });
     if (written > 0) log.info('Authorities of the webhooks were published', { objects: written });
     if (missing.length > 0) log.debug('Some of what names the webhooks is not there', { missing });
     publishedBundle = missing.length === 0 ? bundle : undefined;

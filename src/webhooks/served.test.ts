@@ -1,5 +1,5 @@
 import { request as httpsRequest } from 'node:https';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   CustomResourceDefinitions,
   MutatingWebhookConfigurations,
@@ -102,6 +102,29 @@ describe('kinds with webhooks', () => {
     await keeper.publish(never);
     const again = await server.local.get(MutatingWebhookConfigurations, { name: 'capstan-webhooks' });
     expect(again.metadata.resourceVersion).toBe(configuration.metadata.resourceVersion);
+  });
+
+  it('are read again only when somebody changed them', async () => {
+    const [{ plural }] = definitions as [(typeof definitions)[number]];
+    const name = `${plural}.${definitions[0]?.group}`;
+    const reads = vi.spyOn(server.local, 'get');
+    const readDefinitions = (): string[] =>
+      reads.mock.calls.flatMap(([resource, key]) => (resource === CustomResourceDefinitions ? [key.name] : []));
+    try {
+      await keeper.publish(never);
+      reads.mockClear();
+      await keeper.publish(never);
+      expect(readDefinitions()).toEqual([]);
+      const lost = { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } };
+      await server.local.patch(CustomResourceDefinitions, { name }, 'merge', lost, { fieldManager: 'test' });
+      await keeper.publish(never);
+      expect(readDefinitions()).toEqual([name]);
+    } finally {
+      reads.mockRestore();
+    }
+    expect((await server.local.get(CustomResourceDefinitions, { name })).spec.conversion).toMatchObject({
+      webhook: { clientConfig: { caBundle: Buffer.from(trustBundle(keeper.current)).toString('base64') } },
+    });
   });
 
   it('get defaults, warnings and refusals with an explanation', async () => {

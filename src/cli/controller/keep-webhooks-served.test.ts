@@ -6,7 +6,7 @@ import {
   type WebhookConfiguration,
 } from '../../api/index.ts';
 import { type MemoryClient, memoryClient } from '../../client/index.ts';
-import { ManualClock, type Resource } from '../../machinery/index.ts';
+import { ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
 import { nullLogger } from '../../runtime/index.ts';
 import { configurationName } from '../../webhooks/index.ts';
 import { keepWebhooksServed } from './keep-webhooks-served.ts';
@@ -59,6 +59,7 @@ describe('webhook configurations of several instances', () => {
           await point({ url: `${ours}/mutate` });
         },
         clock,
+        random: seededRandom(1),
         log: nullLogger,
       },
       stop.signal,

@@ -5,8 +5,8 @@ import {
   ValidatingWebhookConfigurations,
   type WebhookConfiguration,
 } from '../../api/index.ts';
-import type { Client } from '../../client/index.ts';
-import { type Clock, ignoreNotFound, type Resource, sleep } from '../../machinery/index.ts';
+import { type Client, createInformer, dropManagedFields, type Informer } from '../../client/index.ts';
+import { type Clock, ignoreNotFound, type Random, type Resource, sleep } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import { configurationName } from '../../webhooks/index.ts';
 import { systemNamespace } from '../controller-identity.ts';
@@ -20,6 +20,7 @@ export interface KeepWebhooksServedOptions {
   /** points the webhook configurations at this process */
   take(signal: AbortSignal): Promise<void>;
   clock: Clock;
+  random: Random;
   log: Logger;
 }
 
@@ -32,12 +33,21 @@ const answerPatienceMs = 5000;
  */
 export async function keepWebhooksServed(options: KeepWebhooksServedOptions, signal: AbortSignal): Promise<void> {
   const { take, clock, log } = options;
+  const configurations = [
+    configurationInformer(MutatingWebhookConfigurations, options),
+    configurationInformer(ValidatingWebhookConfigurations, options),
+  ];
+  const watching = Promise.all(configurations.map((informer) => informer.run(signal)));
   let wasUnserved = false;
   while (!signal.aborted) {
     await sleep(clock, intervalMs, signal).catch(() => {});
-    if (signal.aborted) return;
+    if (signal.aborted || !configurations.every((informer) => informer.hasSynced())) continue;
     try {
-      const isUnserved = await areUnserved(options, signal);
+      const shown = configurations.map(({ lister }) => lister.get({ name: configurationName }));
+      // what the watch showed may be old
+      const isUnserved =
+        (await areUnserved(shown, options, signal)) &&
+        (await areUnserved(await readConfigurations(options.administrator, signal), options, signal));
       // seen twice, because another instance may be about to write or remove them
       if (isUnserved && wasUnserved) {
         await take(signal);
@@ -48,13 +58,39 @@ export async function keepWebhooksServed(options: KeepWebhooksServedOptions, sig
       if (!signal.aborted) log.debug('Webhooks could not be looked after', { error });
     }
   }
+  await watching;
 }
 
-async function areUnserved(options: KeepWebhooksServedOptions, signal: AbortSignal): Promise<boolean> {
-  const { administrator, url, answers } = options;
-  const find = (resource: Resource<WebhookConfiguration>): Promise<WebhookConfiguration | undefined> =>
+/** Watches instead of reading: the configurations are large, and rarely change. */
+function configurationInformer(
+  resource: Resource<WebhookConfiguration>,
+  { administrator, clock, random, log }: KeepWebhooksServedOptions,
+): Informer<WebhookConfiguration> {
+  return createInformer({
+    client: administrator,
+    resource,
+    clock,
+    random,
+    fieldSelector: `metadata.name=${configurationName}`,
+    transform: dropManagedFields,
+    onError: (error) => log.debug('The webhook configurations cannot be watched', { error }),
+  });
+}
+
+async function readConfigurations(
+  administrator: Client,
+  signal: AbortSignal,
+): Promise<(WebhookConfiguration | undefined)[]> {
+  const read = (resource: Resource<WebhookConfiguration>): Promise<WebhookConfiguration | undefined> =>
     administrator.get(resource, { name: configurationName }, { signal }).catch(ignoreNotFound);
-  const found = await Promise.all([find(MutatingWebhookConfigurations), find(ValidatingWebhookConfigurations)]);
+  return await Promise.all([read(MutatingWebhookConfigurations), read(ValidatingWebhookConfigurations)]);
+}
+
+async function areUnserved(
+  found: readonly (WebhookConfiguration | undefined)[],
+  { administrator, url, answers }: KeepWebhooksServedOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (found.includes(undefined)) return await isInstalled(administrator, signal);
   const urls = found
     .flatMap((configuration) => configuration?.webhooks ?? [])

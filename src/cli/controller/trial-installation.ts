@@ -7,7 +7,7 @@ import {
   type WebhookConfiguration,
 } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
-import { CapstanError, type Clock, isNotFound, type Resource, sleep } from '../../machinery/index.ts';
+import { CapstanError, type Clock, isNotFound, type Resource, sleep, systemRandom } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import {
   configurationName,
@@ -89,6 +89,7 @@ export function watchWebhooks(
       answers: (url) => answersWith(trustBundle(service.keeper.current), url),
       take: (signal) => installKinds(administrator, { service, areas, clock, signal }),
       clock,
+      random: systemRandom,
       log,
     },
     stop.signal,

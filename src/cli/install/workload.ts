@@ -1,4 +1,5 @@
 import type { Deployment, NetworkPolicy, PodDisruptionBudget, Service } from '../../api/index.ts';
+import { controllerEnvironment } from '../controller/controller-memory.ts';
 import { accountName, systemNamespace } from '../controller-identity.ts';
 import { installedLabels } from './labels.ts';
 import { webhookService } from './webhook-service.ts';
@@ -73,8 +74,8 @@ export function controllersDeployment(options: {
               env: [
                 // Clusters connect by a Service to the leading Pod.
                 { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-                // The large young generation of the image is for an API in the same process.
-                { name: 'NODE_OPTIONS', value: '--max-semi-space-size=16 --v8-pool-size=0' },
+                // The image has settings for an API in the same process.
+                ...Object.entries(controllerEnvironment).map(([name, value]) => ({ name, value })),
               ],
               ports: [
                 { name: 'webhooks', containerPort: ports.webhooks, protocol: 'TCP' },

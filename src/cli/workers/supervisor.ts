@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { CapstanError, type Clock, sleep } from '../../machinery/index.ts';
 import type { CheckResult, Logger } from '../../runtime/index.ts';
+import { controllerEnvironment, controllerNodeOptions } from '../controller/controller-memory.ts';
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts';
 
 export interface SupervisorOptions {
@@ -44,7 +45,11 @@ export function startWorkers(options: SupervisorOptions): Workers {
 
   const runOnce = async (worker: Worker): Promise<string> => {
     const settings = await options.settings(worker.name);
-    const child = fork(process.argv[1] ?? '', ['__worker'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = fork(process.argv[1] ?? '', ['__worker'], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [...process.execArgv, ...controllerNodeOptions],
+      env: { ...controllerEnvironment, ...process.env },
+    });
     worker.child = child;
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));

@@ -32,7 +32,7 @@ export interface InformerFactory {
   informer<T extends KubeObject>(resource: Resource<T>, scope?: InformerScope): Informer<T>;
   /** stops an informer and drops its cache, for kinds that are no longer served */
   forget(informer: Informer<KubeObject>): void;
-  /** all informers created so far */
+  /** all informers created so far; the same array as long as there is none more or less */
   informers(): readonly Informer<KubeObject>[];
   /** starts all current and future informers; resolves when all have ended after the abort */
   run(signal: AbortSignal): Promise<void>;
@@ -44,6 +44,8 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
   const shared = new Map<string, { informer: Informer<KubeObject>; stop: AbortController }>();
   const running = new Set<Promise<void>>();
   let runSignal: AbortSignal | undefined;
+  /** the same array until an informer is added or forgotten: it is asked for with every event */
+  let all: readonly Informer<KubeObject>[] | undefined;
 
   const start = (entry: { informer: Informer<KubeObject>; stop: AbortController }): void => {
     if (!runSignal || runSignal.aborted) return;
@@ -97,6 +99,7 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
           });
       const entry = { informer, stop: new AbortController() };
       shared.set(id, entry);
+      all = undefined;
       start(entry);
       return informer;
     },
@@ -104,10 +107,14 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
       for (const [id, entry] of shared) {
         if (entry.informer !== informer) continue;
         shared.delete(id);
+        all = undefined;
         entry.stop.abort();
       }
     },
-    informers: () => [...shared.values()].map(({ informer }) => informer),
+    informers() {
+      all ??= [...shared.values()].map(({ informer }) => informer);
+      return all;
+    },
     async run(signal) {
       runSignal = sharedSignal(signal);
       for (const entry of shared.values()) start(entry);

@@ -99,9 +99,17 @@ export function createController(definition: ControllerDefinition, options: Cont
   /** shares of deleted objects, until their deletion is reconciled */
   const departed = new Map<string, string>();
 
+  let known: { all: readonly Informer<KubeObject>[]; own: readonly Informer<KubeObject>[] } = { all: [], own: [] };
+  /** The informers of the reconciled kind, in every scope. */
+  const ownInformers = (): readonly Informer<KubeObject>[] => {
+    const all = informers.informers();
+    if (known.all !== all) known = { all, own: all.filter(({ resource }) => resource === definition.for) };
+    return known.own;
+  };
+
   const shownObject = (key: ObjectKey): KubeObject | undefined => {
-    for (const informer of informers.informers()) {
-      const shown = informer.resource === definition.for ? informer.lister.get(key) : undefined;
+    for (const informer of ownInformers()) {
+      const shown = informer.lister.get(key);
       if (shown) return shown;
     }
     return undefined;
@@ -325,8 +333,7 @@ export function createController(definition: ControllerDefinition, options: Cont
     sharesChanged(isNew) {
       const ours = new Set<string>();
       if (!gate) return ours;
-      for (const informer of informers.informers()) {
-        if (informer.resource !== definition.for) continue;
+      for (const informer of ownInformers()) {
         for (const object of informer.lister.list()) {
           const share = gate.shareOf(definition.for, object);
           if (!gate.mayWork(share)) definition.released?.(objectKey(object));
