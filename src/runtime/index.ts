@@ -4,6 +4,7 @@ export * from './events/reasons.ts';
 export * from './events/recorder.ts';
 export * from './events/types.ts';
 export * from './leader-election.ts';
+export { type Lease, Leases } from './lease.ts';
 export * from './log.ts';
 export * from './manager.ts';
 export * from './metrics.ts';

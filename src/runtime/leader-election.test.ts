@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type MemoryClient, memoryClient } from '../client/index.ts';
 import { ManualClock, seededRandom } from '../machinery/index.ts';
-import { type Lease, Leases, runWithLease } from './leader-election.ts';
+import { runWithLease } from './leader-election.ts';
+import { type Lease, Leases } from './lease.ts';
 import { type LogFields, nullLogger } from './log.ts';
 import { runUntil, settle } from './testkit/eventually.ts';
 import { type FaultRule, faultyClient } from './testkit/faulty-client.ts';
@@ -107,6 +108,54 @@ describe('leader election', () => {
     expect(candidates.filter(({ leads }) => leads)).toHaveLength(1);
     for (const one of candidates) one.stop();
     expect(new Set(await Promise.all(candidates.map(({ outcome }) => outcome)))).toEqual(new Set(['stopped']));
+  });
+
+  it('takes over one lease duration after the last renewal of a killed leader, whenever that was', async () => {
+    for (const killedAfterMs of [20_000, 20_700, 21_400, 22_900]) {
+      const { clock, server, spec } = setUp();
+      const a = candidate(server, 'a');
+      await settle();
+      const b = candidate(server, 'b');
+      await clock.advance(killedAfterMs);
+      a.rules.push({ error: () => new Error('killed') });
+      const renewedAt = Date.parse((await spec())?.renewTime ?? '');
+      await runUntil(clock, () => b.leads, { limitMs: 60_000 });
+      expect(clock.now() - renewedAt).toBeLessThanOrEqual(15_200);
+      b.stop();
+      await Promise.all([a.outcome, b.outcome]);
+    }
+  });
+
+  it('takes a released lease at once, and does not poll for it', async () => {
+    const { clock, server } = setUp();
+    const a = candidate(server, 'a');
+    await settle();
+    const b = candidate(server, 'b');
+    await clock.advance(10_000);
+    const reads = server.requests.filter(({ verb }) => verb === 'get').length;
+    await clock.advance(50_000);
+    expect(server.requests.filter(({ verb }) => verb === 'get').length - reads).toBe(0);
+    a.stop();
+    expect(await a.outcome).toBe('stopped');
+    await settle();
+    expect(b.leads).toBe(true);
+    b.stop();
+    await b.outcome;
+  });
+
+  it('asks for the lease from time to time where it cannot be watched', async () => {
+    const { clock, server } = setUp();
+    const a = candidate(server, 'a');
+    await settle();
+    const b = candidate(server, 'b');
+    b.rules.push({ verb: 'watch', error: () => new Error('watches are cut') });
+    b.rules.push({ verb: 'list', error: () => new Error('lists are refused') });
+    await clock.advance(10_000);
+    a.stop();
+    await a.outcome;
+    await runUntil(clock, () => b.leads, { limitMs: 8000 });
+    b.stop();
+    await b.outcome;
   });
 
   it('releases the lease on stop after the work has ended, so that the next leader need not wait', async () => {

@@ -6,34 +6,14 @@ import {
   isAlreadyExists,
   isConflict,
   isNotFound,
-  type KubeObject,
   type Random,
-  type Resource,
   sleep,
 } from '../machinery/index.ts';
+import { followLease } from './follow-lease.ts';
+import { type Lease, type LeaseSpec, Leases } from './lease.ts';
 import type { Logger } from './log.ts';
 import { createRepeatedFault } from './repeated-fault.ts';
 import type { Fence } from './shares/fence.ts';
-
-export interface LeaseSpec {
-  holderIdentity?: string;
-  leaseDurationSeconds?: number;
-  acquireTime?: string;
-  renewTime?: string;
-  leaseTransitions?: number;
-}
-
-export interface Lease extends KubeObject {
-  spec?: LeaseSpec;
-}
-
-export const Leases: Resource<Lease> = {
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  kind: 'Lease',
-  plural: 'leases',
-  namespaced: true,
-};
 
 export interface LeaderElectionOptions {
   client: Client;
@@ -80,12 +60,19 @@ export async function runWithLease(
     lease: `${options.namespace}/${options.name}`,
     identity: options.identity,
   });
-  for (;;) {
-    if (signal.aborted) return 'stopped';
-    if (await elector.tryAcquireOrRenew(renewDeadlineMs, signal)) break;
-    // A lease that is not renewed is acquired the moment it expires.
-    const pauseMs = Math.min(retryPeriodMs * (1 + random.next() * jitterFactor), elector.expiresInMs());
-    await sleep(clock, Math.max(pauseMs, minPauseMs), signal).catch(() => {});
+  const standby = followLease(options, (lease) => elector.sees(lease));
+  try {
+    while (!(await elector.tryAcquireOrRenew(renewDeadlineMs, signal))) {
+      if (signal.aborted) return 'stopped';
+      do {
+        // A lease that is not renewed is acquired the moment it expires. Where its changes are seen, nobody has to ask before.
+        const isWatched = standby.isLive() && elector.isTaken();
+        const pauseMs = isWatched ? Number.POSITIVE_INFINITY : retryPeriodMs * (1 + random.next() * jitterFactor);
+        await standby.untilChanged(Math.max(minPauseMs, Math.min(pauseMs, elector.expiresInMs())), signal);
+      } while (standby.isLive() && elector.isTaken() && !signal.aborted);
+    }
+  } finally {
+    await standby.close();
   }
   log.info('Became leader', { identity: options.identity });
 
@@ -132,6 +119,10 @@ export async function runWithLease(
 }
 
 interface Elector {
+  /** notes what somebody wrote */
+  sees(lease: Lease | undefined): void;
+  /** tells whether somebody holds a lease that has not expired */
+  isTaken(): boolean;
   /** time until the lease of the last observed holder expires; infinite without a holder */
   expiresInMs(): number;
   tryAcquireOrRenew(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
@@ -238,6 +229,12 @@ function createElector(options: LeaderElectionOptions): Elector {
   };
 
   return {
+    sees(lease) {
+      if (lease) observe(lease);
+      else observed = undefined;
+      reportLeader();
+    },
+    isTaken: () => (observed?.spec?.holderIdentity ?? '') !== '' && isValid(clock.monotonic()),
     expiresInMs() {
       if ((observed?.spec?.holderIdentity ?? '') === '') return Number.POSITIVE_INFINITY;
       return observedAt + (observed?.spec?.leaseDurationSeconds ?? 0) * 1000 - clock.monotonic();

@@ -12,7 +12,8 @@ import {
 import { foreignReason } from './events/reasons.ts';
 import { createEventBroadcaster } from './events/recorder.ts';
 import { CoreEvents } from './events/types.ts';
-import { Leases, runWithLease } from './leader-election.ts';
+import { runWithLease } from './leader-election.ts';
+import { Leases } from './lease.ts';
 import { memoryLogger } from './log.ts';
 import { patchObject } from './status/patch-object.ts';
 

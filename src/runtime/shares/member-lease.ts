@@ -1,5 +1,5 @@
 import { type Clock, formatMicroTime } from '../../machinery/index.ts';
-import type { Lease } from '../leader-election.ts';
+import type { Lease } from '../lease.ts';
 import type { Announcement, View } from './membership.ts';
 
 /** Label of the leases of processes that share the work; its value is the installation. */

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.ts';
 import { type Clock, sleep } from '../../machinery/index.ts';
-import { Leases } from '../leader-election.ts';
+import { Leases } from '../lease.ts';
 import type { Logger } from '../log.ts';
 import { createRepeatedFault } from '../repeated-fault.ts';
 import { announcementOf, memberSelector } from './member-lease.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MemoryClient, memoryClient } from '../../client/index.ts';
 import { ManualClock, type Random, seededRandom, sleep } from '../../machinery/index.ts';
-import { type Lease, Leases } from '../leader-election.ts';
+import { type Lease, Leases } from '../lease.ts';
 import { nullLogger } from '../log.ts';
 import { runUntil } from '../testkit/eventually.ts';
 import { type FaultRule, faultyClient } from '../testkit/faulty-client.ts';

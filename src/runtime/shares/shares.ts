@@ -1,6 +1,6 @@
 import { type Client, createInformer, type Informer, isAtLeast } from '../../client/index.ts';
 import { type Clock, isConflict, isNotFound, type KubeObject, type Random, sleep } from '../../machinery/index.ts';
-import { type Lease, Leases } from '../leader-election.ts';
+import { type Lease, Leases } from '../lease.ts';
 import type { Logger } from '../log.ts';
 import { createRepeatedFault } from '../repeated-fault.ts';
 import type { Fence } from './fence.ts';
