@@ -18,6 +18,7 @@ import { agentDials, cellPlace } from '../lattice/endpoints.ts';
 import { loadPrices } from '../load-prices.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
+import { requireSupportedKubernetes, versioned } from '../server-version.ts';
 import { stackSourcesOf } from '../stack-sources.ts';
 import { targetApi } from '../target-api.ts';
 import { version } from '../version.ts';
@@ -77,6 +78,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
   const state: { manager?: Manager; webhooks?: WebhookService } = {};
   try {
     for (const endpoint of await serveEndpoints(options, metrics, state)) stops.unshift(() => endpoint.close());
+    await requireSupportedKubernetes(versioned(administrator ?? client, config), signal);
     if (administrator) await installRights(administrator, signal);
     const webhooks = await startWebhookService({
       client,
