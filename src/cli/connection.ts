@@ -6,9 +6,10 @@ import {
   type RestMapper,
   restMapper,
 } from '../client/index.ts';
-import { ApiStatusError, CapstanError, isJsonObject, parseJson } from '../machinery/index.ts';
+import { ApiStatusError, CapstanError } from '../machinery/index.ts';
 import type { CommandContext } from './context.ts';
 import { located } from './no-such-cluster.ts';
+import { readServerVersion } from './server-version.ts';
 import { ownContext, type TargetOptions, targetApi } from './target-api.ts';
 import { version } from './version.ts';
 
@@ -56,12 +57,7 @@ export async function withConnection<T>(
       mapper: restMapper(client),
       namespace: options.namespace ?? config.namespace,
       namespaceGiven: options.namespace !== undefined,
-      serverVersion: async (signal) => {
-        const { body } = await client.raw('/version', { signal });
-        const answer = parseJson(body);
-        const { gitVersion } = isJsonObject(answer) ? answer : {};
-        return typeof gitVersion === 'string' ? gitVersion : '';
-      },
+      serverVersion: (signal) => readServerVersion(client, signal),
       where: `${config.server} (${config.context === '' ? "the Pod's service account" : `context ${config.context}`})`,
     });
   } catch (error) {

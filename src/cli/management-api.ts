@@ -19,18 +19,16 @@ import {
   type StoredObject,
   secretSealer,
 } from '../apiserver/index.ts';
-import { type TopologyAdmission, topologyAdmission } from '../controllers/index.ts';
 import { CapstanError, statusError, systemClock, systemRandom } from '../machinery/index.ts';
 import { ensureServerPki, type ServerPki } from '../pki/index.ts';
 import type { Logger } from '../runtime/index.ts';
 import { lmdbEngine, type Store } from '../store/index.ts';
 import { renewCertificates } from './certificate-renewal.ts';
 import { prepareDataDirectory } from './data-directory.ts';
+import { ownAdmission } from './own-admission.ts';
 import { refuseHalfRestored } from './recovery/restore.ts';
 import { advertisedHost, servingHosts } from './serving-hosts.ts';
-import { stackAdmission } from './stack-admission.ts';
 import { keptSelector } from './stand-ins/kept-selector.ts';
-import { classPatienceMs, topologySteps } from './topology-admission.ts';
 
 export interface ManagementApiOptions {
   dataDirectory: string;
@@ -98,7 +96,6 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       auditSink = sink;
     }
     let pods: PodAccess | undefined;
-    let topologies: TopologyAdmission | undefined;
     const server: ApiServer = await createApiServer({
       store,
       definitions: [...builtinDefinitions, ...ownDefinitions],
@@ -120,16 +117,7 @@ export async function startManagementApi(options: ManagementApiOptions): Promise
       ...(options.runsPods && podHooks(() => pods)),
       admission: () => [
         ...(options.runsPods ? [keptSelector] : []),
-        ...topologySteps(() => {
-          topologies ??= topologyAdmission({
-            client: server.localClient(loopbackUser),
-            clock: systemClock,
-            classPatienceMs,
-          });
-          return topologies;
-        }),
-        // Runs after the check for classes of other namespaces, so that refused users learn nothing about a class.
-        ...stackAdmission(() => server.localClient(loopbackUser)),
+        ...ownAdmission(() => server.localClient(loopbackUser), systemClock),
       ],
       onError: (error, what) => {
         // A bug or disk error, whose report needs the stack trace.

@@ -7,6 +7,9 @@ import { describeOutcome, isInstalled, runProcess } from '../support/process.ts'
 export const kubernetesVersion = '1.34.4';
 export const etcdVersion = '3.6.6';
 
+/** Names another Kubernetes release than the reference version, for tests of the oldest and the newest one. */
+export const kubernetesVersionVariable = 'CAPSTAN_REAL_KUBERNETES_VERSION';
+
 type ProgramName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 
 /** Paths of the programs. */
@@ -35,9 +38,13 @@ const kubernetesPrograms: readonly KubernetesProgram[] = [
 ];
 const allPrograms: readonly ProgramName[] = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
 
+function wantedVersion(env: Environment): string {
+  return (env[kubernetesVersionVariable] || kubernetesVersion).replace(/^v/, '');
+}
+
 /**
  * Finds the programs of a control plane in CAPSTAN_REAL_KUBERNETES_BIN or in the cache directory, or builds them from
- * their Go modules (several minutes the first time).
+ * their Go modules (several minutes the first time). CAPSTAN_REAL_KUBERNETES_VERSION chooses the release to build.
  */
 export async function findOrBuildPrograms(env: Environment, say: Say): Promise<Programs> {
   const given = env['CAPSTAN_REAL_KUBERNETES_BIN'];
@@ -50,14 +57,14 @@ export async function findOrBuildPrograms(env: Environment, say: Say): Promise<P
   }
   return {
     etcd: await findOrBuildEtcd(etcdVersion, env, say),
-    ...(await findOrBuildKubernetes(kubernetesVersion, ['kube-apiserver', 'kube-controller-manager'], env, say)),
+    ...(await findOrBuildKubernetes(wantedVersion(env), ['kube-apiserver', 'kube-controller-manager'], env, say)),
   };
 }
 
 /** Finds or builds the scheduler of the same version. */
 export async function findOrBuildScheduler(env: Environment, say: Say): Promise<string> {
   const given = env['CAPSTAN_REAL_KUBERNETES_BIN'];
-  if (!given) return (await findOrBuildKubernetes(kubernetesVersion, ['kube-scheduler'], env, say))['kube-scheduler'];
+  if (!given) return (await findOrBuildKubernetes(wantedVersion(env), ['kube-scheduler'], env, say))['kube-scheduler'];
   if ((await missingIn(given, ['kube-scheduler'])).length === 0) return join(given, 'kube-scheduler');
   throw new MissingPrerequisite(`CAPSTAN_REAL_KUBERNETES_BIN=${given} has no kube-scheduler`);
 }

@@ -2,7 +2,7 @@
 // as real Pods, from images built of Go modules.
 //
 //   npm run reality                     builds what is missing, starts, runs all stories, removes everything
-//   npm run reality -- --story hosted   only one of them: hosted, kamaji, installed
+//   npm run reality -- --story hosted   only one of them: hosted, kamaji, installed, chart
 //   npm run reality -- --serve          only starts the Kubernetes and the controllers, until Ctrl-C
 
 import { spawn } from 'node:child_process';
@@ -11,11 +11,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { MissingPrerequisite } from '../conformance/go-build.ts';
+import { findOrBuildGoProgram, MissingPrerequisite } from '../conformance/go-build.ts';
+import { helmProgram } from '../conformance/helm/helm-program.ts';
 import { missingPrerequisites, packages } from './prerequisites.ts';
 import { command } from './processes.ts';
 import { findOrBuildAll } from './programs.ts';
-import { imageArchive } from './stories/installed.ts';
+import { needsOf } from './stories/index.ts';
+import { imageArchive } from './stories/installation.ts';
 
 const say = (line: string): void => void process.stderr.write(`reality: ${line}\n`);
 
@@ -26,23 +28,19 @@ async function main(): Promise<number> {
     say(`Debian has them in ${packages}`);
     return 0;
   }
-  await findOrBuildAll(process.env, say);
+  const { values } = parseArgs({ options: { serve: { type: 'boolean', default: false }, story: { type: 'string' } } });
+  const needs = needsOf({ story: values.story, serve: values.serve });
+  await findOrBuildAll(process.env, say, needs.versions);
+  if (needs.helm) await findOrBuildGoProgram(helmProgram, process.env, say);
   const directory = await mkdtemp(join(tmpdir(), 'reality-'));
   try {
     // Built outside, because the namespaces have no network to download packages.
-    if (needsImage(process.argv.slice(2)))
-      await command('npm', 'run', 'image', '--', '--output', imageArchive(directory));
+    if (needs.image) await command('npm', 'run', 'image', '--', '--output', imageArchive(directory));
     return await runInside(directory);
   } finally {
     await removeControlGroups();
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-/** Needed for the story of an installation, or for all. */
-function needsImage(args: string[]): boolean {
-  const { values } = parseArgs({ args, options: { serve: { type: 'boolean' }, story: { type: 'string' } } });
-  return values.serve !== true && (values.story ?? 'installed') === 'installed';
 }
 
 /**

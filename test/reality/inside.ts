@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { findOrBuildGoProgram } from '../conformance/go-build.ts';
+import { helmProgram } from '../conformance/helm/helm-program.ts';
 import { startRealKubernetes } from '../conformance/real-kubernetes.ts';
 import { imageSpecs, writeImages } from './images.ts';
 import { nodeAddress, setUpNetwork } from './network.ts';
-import { containerdSocket, startNode } from './node.ts';
+import { containerdSocket, crashNode, startNode } from './node.ts';
 import { command, Processes } from './processes.ts';
 import { findOrBuildAll } from './programs.ts';
 import { startProviders } from './providers.ts';
 import { startRegistry } from './registry.ts';
-import { playStories } from './stories/index.ts';
+import { needsOf, playStories } from './stories/index.ts';
 
 // The part that runs in namespaces. `command.ts` starts it and removes its files.
 
@@ -22,12 +24,15 @@ async function main(directory: string, options: { serve: boolean; story: string 
   // Some programs insist on these directories. Temporary mounts keep the host's unchanged.
   for (const place of ['/run', '/var/log']) await command('mount', '-t', 'tmpfs', 'reality', place);
   await setUpNetwork();
-  const programs = await findOrBuildAll(process.env, say);
+  const needs = needsOf(options);
+  const programs = await findOrBuildAll(process.env, say, needs.versions);
+  const helm = needs.helm ? await findOrBuildGoProgram(helmProgram, process.env, say) : '';
   const registry = await startRegistry(await writeImages(join(directory, 'images'), imageSpecs(programs)));
   const processes = await Processes.below(directory);
   say('starting Kubernetes');
   const kubernetes = await startRealKubernetes({ etcd: programs.etcd, ...programs.host }, { address: nodeAddress });
-  await startNode({ directory, programs, kubernetes, processes, registry: registry.url });
+  const node = { directory, programs, kubernetes, processes, registry: registry.url };
+  await startNode(node);
   const { kubeconfig } = kubernetes;
   await startProviders({ directory, kubeconfig, signal: stopped.signal, say });
   say('the node is Ready');
@@ -36,6 +41,8 @@ async function main(directory: string, options: { serve: boolean; story: string 
       directory,
       kubeconfig,
       containerd: containerdSocket(directory),
+      helm,
+      crashNode: () => crashNode(node),
       say,
       only: options.story,
       serve: options.serve,

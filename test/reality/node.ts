@@ -32,10 +32,45 @@ export async function startNode(options: NodeOptions): Promise<void> {
   await startDns(options);
   await startKubelet(options);
   await startProxy(options);
-  const kubectl = kubectlOn(kubeconfig, options.directory);
+  await isReady(options);
+}
+
+async function isReady({ processes, kubernetes, directory }: NodeOptions): Promise<void> {
+  const kubectl = kubectlOn(kubernetes.kubeconfig, directory);
   await processes.until('kubelet', async () => {
     await kubectl('wait', `node/${nodeName}`, '--for=condition=Ready', '--timeout=1s');
   });
+}
+
+/** Kills all containers with kubelet and containerd, as a loss of power does, and starts the node again. */
+export async function crashNode(options: NodeOptions): Promise<void> {
+  const { processes } = options;
+  const start = [await processes.kill('kubelet'), await processes.kill('containerd')].reverse();
+  for (const pid of await containerProcesses()) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended with another one.
+    }
+  }
+  for (const again of start) await again();
+  await processes.until('containerd', async () => void (await command('ctr', '-a', socketOf(options), 'version')));
+  await isReady(options);
+}
+
+/** Returns the shims of containerd and everything that they started. */
+async function containerProcesses(): Promise<number[]> {
+  const rows = (await command('ps', '-eo', 'pid=,ppid=,comm=')).trimEnd().split('\n');
+  const found = new Set<number>();
+  // A parent has started before its children, but may have the larger number, so one pass is not enough.
+  for (let before = -1; found.size > before; ) {
+    before = found.size;
+    for (const row of rows) {
+      const [pid = '', parent = '', name = ''] = row.trim().split(/\s+/);
+      if (name.startsWith('containerd-shim') || found.has(Number(parent))) found.add(Number(pid));
+    }
+  }
+  return [...found];
 }
 
 export const containerdSocket = (directory: string): string => join(directory, 'containerd.sock');

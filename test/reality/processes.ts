@@ -1,13 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { describeOutcome, runProcess } from '../support/process.ts';
 
+interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly child: ChildProcess;
+}
+
 /** Background programs, each with a log file. They end with their namespace. */
 export class Processes {
   readonly #logs: string;
-  readonly #running = new Map<string, ChildProcess>();
+  readonly #running = new Map<string, Program>();
 
   private constructor(logs: string) {
     this.#logs = logs;
@@ -23,8 +30,21 @@ export class Processes {
     const log = await open(join(this.#logs, `${name}.log`), 'a');
     const child = spawn(file, args, { stdio: ['ignore', log.fd, log.fd] });
     child.on('error', () => {});
-    this.#running.set(name, child);
+    this.#running.set(name, { file, args, child });
     await log.close();
+  }
+
+  /** Kills a program, and returns a function that starts it again with the same arguments. */
+  async kill(name: string): Promise<() => Promise<void>> {
+    const program = this.#running.get(name);
+    if (!program) throw new Error(`${name} was not started`);
+    const { file, args, child } = program;
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    }
+    return () => this.start(name, file, args);
   }
 
   /** Waits until the check succeeds. Fails at once if the program exits. */
@@ -32,7 +52,7 @@ export class Processes {
     let ended = false;
     try {
       await eventually(async () => {
-        ended = this.#running.get(name)?.exitCode !== null;
+        ended = this.#running.get(name)?.child.exitCode !== null;
         if (!ended) await check();
       }, timeoutMs);
     } catch (error) {

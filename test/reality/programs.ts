@@ -36,10 +36,17 @@ export interface RealityPrograms {
   readonly pause: string;
 }
 
-/** Finds all programs in the cache, or builds them; the first time takes half an hour. */
-export async function findOrBuildAll(env: Environment, say: Say): Promise<RealityPrograms> {
+/**
+ * Finds all programs in the cache, or builds them; the first time takes half an hour. The planes have the given
+ * versions.
+ */
+export async function findOrBuildAll(
+  env: Environment,
+  say: Say,
+  versions: readonly string[],
+): Promise<RealityPrograms> {
   const planes = new Map<string, Readonly<Record<PlaneProgram, string>>>();
-  for (const version of planeVersions) {
+  for (const version of versions) {
     planes.set(version, await findOrBuildKubernetes(version, planePrograms, env, say));
   }
   return {

@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { publishCloudCredentials } from '../../src/cli/cloud-credentials.ts';
+import { httpClient, loadKubeconfig } from '../../src/client/index.ts';
 import { findOrBuildPrograms, findOrBuildScheduler } from '../conformance/go-build.ts';
 import { startRealKubernetes } from '../conformance/real-kubernetes.ts';
 import type { CapstanOptions, CapstanProcess } from './capstan.ts';
@@ -61,6 +63,7 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
       args: ['--controllers', options.controllers ?? 'none', '--backup-directory', join(data, 'backups'), ...rest],
     });
     running.push(controller.process);
+    if (cloud) await publishCredentials(kubeconfig, join(data, 'clouds.yaml'));
     if (pods)
       running.push(await startSimulatedNode({ kubeconfig, directory: join(data, 'node'), args: ['--gateways'] }));
     return {
@@ -77,6 +80,17 @@ export async function startOnRealKubernetes(options: CapstanOptions): Promise<Ca
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** Creates the objects that `capstan up` creates for its own cloud. */
+async function publishCredentials(kubeconfig: string, cloudsYaml: string): Promise<void> {
+  const client = httpClient(await loadKubeconfig({ path: kubeconfig, env: {} }));
+  try {
+    const { signal } = new AbortController();
+    await publishCloudCredentials(client, { cloudsYaml: await readFile(cloudsYaml, 'utf8'), signal });
+  } finally {
+    await client.close();
   }
 }
 

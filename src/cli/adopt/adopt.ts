@@ -1,9 +1,9 @@
 import {
   CustomResourceDefinitions,
   Deployments,
+  ExtensionConfigs,
   MutatingWebhookConfigurations,
   Namespaces,
-  type Provider,
   Providers,
   ValidatingWebhookConfigurations,
   type WebhookConfiguration,
@@ -82,6 +82,7 @@ export async function beginAdoption(io: AdoptionIo, survey: Survey): Promise<Ado
       }),
     ),
     ...survey.inventory.map((object) => saved('provider', object)),
+    ...survey.extensions.map((object) => saved('extension', object)),
   ];
   for (const [key, object] of objects) await saveObject(client, key, object, signal);
   const kinds = await listed(client, CustomResourceDefinitions, signal);
@@ -107,7 +108,7 @@ export async function carryOutAdoption(options: AdoptOptions, record: AdoptionRe
   await stopManagers(client, record.managers, { clock, signal });
   onProgress(`stopped ${record.managers.length} managers`);
   await switchWebhooksOff(client, record, signal);
-  await forgetInventory(client, record, signal);
+  await forget(client, record, signal);
   await noteEndOfUpstream(client, signal);
   await takeKinds(options, record);
   if (options.withControllers) {
@@ -162,15 +163,25 @@ export function configurationKind(kind: SavedKind): Resource<WebhookConfiguratio
   return kind === 'validating' ? ValidatingWebhookConfigurations : undefined;
 }
 
-/** clusterctl allows one inventory entry per provider, so ours replace those of upstream. */
-async function forgetInventory(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
+/**
+ * Deletes inventory entries, because clusterctl allows one per provider and ours replace those of upstream, and the
+ * runtime extensions of the stopped managers, which nobody serves any more.
+ */
+async function forget(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
   for (const { kind, name, namespace } of record.saved) {
-    if (kind !== 'provider') continue;
+    const resource = enteredKind(kind);
+    if (!resource) continue;
     const key = { name, ...(namespace !== undefined && { namespace }) };
-    await client.delete<Provider>(Providers, key, { signal }).catch((error: unknown) => {
+    await client.delete(resource, key, { signal }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
   }
+}
+
+/** Returns the kind of a saved object that an adoption deletes and a release creates again. */
+export function enteredKind(kind: SavedKind): Resource<KubeObject> | undefined {
+  if (kind === 'provider') return Providers;
+  return kind === 'extension' ? ExtensionConfigs : undefined;
 }
 
 async function takeKinds(

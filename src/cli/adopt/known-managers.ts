@@ -125,7 +125,7 @@ export const knownManagers: readonly KnownManager[] = [
     fate: 'replaced',
     image: /(^|\/)cso$/,
     deployments: ['cso-controller-manager'],
-    leases: ['controller-leader-election-cso'],
+    leases: ['clusterstack.x-k8s.io'],
   },
   {
     provider: 'cluster-stack-provider-openstack',

@@ -19,7 +19,7 @@ export interface RecordedManager {
   readonly leases: readonly string[];
 }
 
-export type SavedKind = 'definition' | 'mutating' | 'validating' | 'provider';
+export type SavedKind = 'definition' | 'mutating' | 'validating' | 'provider' | 'extension';
 
 /** A complete upstream object, saved in its own ConfigMap. */
 export interface SavedObject {

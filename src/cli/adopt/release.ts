@@ -4,8 +4,6 @@ import {
   MutatingWebhookConfigurations,
   Namespaces,
   Pods,
-  type Provider,
-  Providers,
   ValidatingWebhookConfigurations,
   type WebhookConfiguration,
 } from '../../api/index.ts';
@@ -18,7 +16,7 @@ import type { Installation } from '../install/installation.ts';
 import { isInstalledByUs } from '../install/labels.ts';
 import { migrateStorage } from '../install/storage-migration.ts';
 import { controllersKey } from '../install/workload.ts';
-import { type AdoptionIo, configurationKind } from './adopt.ts';
+import { type AdoptionIo, configurationKind, enteredKind } from './adopt.ts';
 import { restoreDefinition } from './definitions.ts';
 import { findNamed } from './find-named.ts';
 import { adoptionManager, restoreOwners } from './owners.ts';
@@ -46,6 +44,8 @@ export async function releaseAdoption(
   await eachSaved<CustomResourceDefinition>(client, record, 'definition', signal, (object) =>
     restoreDefinition(client, object, signal),
   );
+  // Before upstream's webhooks are back, which would refuse the writes until its managers run.
+  await enterAllAgain(io, record, 'extension');
   for (const kind of ['mutating', 'validating'] as const) {
     const resource = configurationKind(kind);
     if (!resource) continue;
@@ -55,7 +55,7 @@ export async function releaseAdoption(
   }
   onProgress(`put back ${record.saved.length} objects of upstream`);
   await removeOwn(io, installation, record);
-  await eachSaved<Provider>(client, record, 'provider', signal, (object) => enterAgain(client, object, signal));
+  await enterAllAgain(io, record, 'provider');
   await startManagers(client, record.managers, { clock, signal });
   onProgress(`started ${record.managers.length} managers`);
   // The record is deleted last, so that an interrupted command can continue.
@@ -184,7 +184,22 @@ async function hasObjects(
   }
 }
 
-async function enterAgain(client: Client, { metadata, ...content }: Provider, signal: AbortSignal): Promise<void> {
+async function enterAllAgain(
+  { client, signal }: AdoptionIo,
+  record: AdoptionRecord,
+  kind: 'provider' | 'extension',
+): Promise<void> {
+  const resource = enteredKind(kind);
+  if (!resource) return;
+  await eachSaved(client, record, kind, signal, (object) => enterAgain(client, resource, object, signal));
+}
+
+async function enterAgain(
+  client: Client,
+  resource: Resource<KubeObject>,
+  { metadata, ...content }: KubeObject,
+  signal: AbortSignal,
+): Promise<void> {
   const { name = '', namespace, labels, annotations } = metadata;
   const again = {
     ...content,
@@ -195,11 +210,11 @@ async function enterAgain(client: Client, { metadata, ...content }: Provider, si
       ...(annotations && { annotations }),
     },
   };
-  const entered = await client.create(Providers, again, { ...by, signal }).catch(async (error: unknown) => {
+  const entered = await client.create(resource, again, { ...by, signal }).catch(async (error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
-    return await client.get(Providers, objectKey(again), { signal });
+    return await client.get(resource, objectKey(again), { signal });
   });
-  await restoreOwners(client, Providers, entered, { managedFields: metadata.managedFields, signal });
+  await restoreOwners(client, resource, entered, { managedFields: metadata.managedFields, signal });
 }
 
 async function remove<T extends KubeObject>(

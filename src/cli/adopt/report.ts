@@ -2,7 +2,7 @@ import { asJson, type JsonObject } from '../../machinery/index.ts';
 import type { Survey } from './survey.ts';
 
 export function surveyText(survey: Survey): string {
-  const { managers, staying, configurations, kinds, forecasts, differences, obstacles } = survey;
+  const { managers, staying, configurations, kinds, extensions, forecasts, differences, obstacles } = survey;
   const machines = forecasts.reduce((sum, one) => sum + one.machines, 0);
   const rolled = forecasts.reduce((sum, one) => sum + one.rolled.length, 0);
   const webhooks = configurations.reduce((sum, { stopped }) => sum + stopped.length, 0);
@@ -16,6 +16,9 @@ export function surveyText(survey: Survey): string {
     ...staying.map(({ provider, where, title }) => `  ${where}: ${title ?? provider}`),
     `webhooks that would be switched off: ${webhooks} in ${count(configurations.length, 'configuration')}`,
     `kinds that would be served by us: ${kinds.length}`,
+    ...(extensions.length > 0
+      ? [`runtime extensions that would be removed: ${extensions.map(({ metadata }) => metadata.name).join(', ')}`]
+      : []),
     `clusters: ${forecasts.length}, with ${count(machines, 'machine')}; ${count(rolled, 'machine')} rolled`,
     ...forecasts.flatMap(({ namespace, name, changes, ...forecast }) => [
       `  ${namespace}/${name}: ${count(forecast.machines, 'machine')}, ${forecast.rolled.length} rolled`,
@@ -31,7 +34,7 @@ export function surveyText(survey: Survey): string {
 }
 
 export function surveyValue(survey: Survey): JsonObject {
-  const { managers, staying, configurations, kinds, inventory, forecasts, differences, obstacles } = survey;
+  const { managers, staying, configurations, kinds, inventory, extensions, forecasts, differences, obstacles } = survey;
   return {
     managers: managers.map(({ known, namespace, name, version, replicas, featureGates }) => ({
       provider: known.provider,
@@ -49,6 +52,7 @@ export function surveyValue(survey: Survey): JsonObject {
     })),
     definitions: kinds.map(({ metadata }) => metadata.name ?? ''),
     inventory: inventory.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+    extensions: extensions.map(({ metadata }) => metadata.name ?? ''),
     clusters: asJson(forecasts),
     machinesRolled: forecasts.reduce((sum, { rolled }) => sum + rolled.length, 0),
     differences: [...differences],

@@ -2,6 +2,7 @@ import {
   Clusters,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
+  type ExtensionConfig,
   type Provider,
   Providers,
 } from '../../api/index.ts';
@@ -11,6 +12,7 @@ import { isKeptKind } from '../install/apply-kinds.ts';
 import type { Installation } from '../install/installation.ts';
 import { isInstalledByUs } from '../install/labels.ts';
 import { differencesOf, dormantTopologies } from './differences.ts';
+import { findExtensions } from './extensions.ts';
 import { type ClusterForecast, type ForecastIo, forecastRollouts } from './forecast.ts';
 import { providerLabel } from './known-managers.ts';
 import { listed } from './listed.ts';
@@ -28,6 +30,8 @@ export interface Survey {
   /** upstream definitions that ours replace */
   readonly kinds: readonly CustomResourceDefinition[];
   readonly inventory: readonly Provider[];
+  /** runtime extensions that the stopped managers served */
+  readonly extensions: readonly ExtensionConfig[];
   readonly forecasts: readonly ClusterForecast[];
   readonly differences: readonly string[];
   /** an adoption is refused while there are any */
@@ -65,6 +69,7 @@ export async function takeSurvey(
     configurations: await findConfigurations(client, managers, signal),
     kinds,
     inventory,
+    extensions: await findExtensions(client, managers, signal),
     forecasts,
     differences: differencesOf(managers, kinds, ours),
     obstacles: [

@@ -47,7 +47,8 @@ export async function findConfigurations(
   return found;
 }
 
-async function servicesOf(
+/** Returns `namespace/name` of the Services that lead to the managers. */
+export async function servicesOf(
   client: Client,
   managers: readonly FoundManager[],
   signal: AbortSignal,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployments, Namespaces } from '../../api/index.ts';
 import { startTestServer, type TestServer } from '../../apiserver/testing/index.ts';
+import { writeTestKubeconfig } from '../testing/kubeconfig.ts';
 import { type RecordingContext, recordingContext } from '../testing/memory-api.ts';
 import { type AdoptOptions, adopt } from './adopt.ts';
 import { install } from './install.ts';
@@ -19,19 +20,7 @@ describe('capstan adopt', () => {
     server = await startTestServer({ version: { gitVersion: 'v1.34.4' } });
     directory = await mkdtemp(join(tmpdir(), 'capstan-adopt-'));
     kubeconfig = join(directory, 'kubeconfig');
-    const { host, port, ca, cert = '', key = '' } = server.endpoint;
-    const base64 = (text: string): string => Buffer.from(text).toString('base64');
-    const cluster = { server: `https://${host}:${port}`, 'certificate-authority-data': base64(ca) };
-    const user = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
-    const config = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      'current-context': 'test',
-      clusters: [{ name: 'test', cluster }],
-      users: [{ name: 'test', user }],
-      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    };
-    await writeFile(kubeconfig, JSON.stringify(config));
+    await writeTestKubeconfig(kubeconfig, server);
   });
   afterAll(async () => {
     await server?.stop();

@@ -8,6 +8,7 @@ import { type Connection, type ConnectionOptions, withConnection } from '../conn
 import type { CommandContext } from '../context.ts';
 import { installation } from '../install/installation.ts';
 import { refuseEmbedded } from '../install/second-installation.ts';
+import { requireSupportedKubernetes } from '../server-version.ts';
 import { parseReplicas } from './install.ts';
 
 export interface AdoptOptions extends Omit<ConnectionOptions, 'namespace'> {
@@ -60,6 +61,7 @@ async function takeOver(
 ): Promise<number> {
   const { client, signal, clock } = engine;
   await refuseEmbedded(connection, signal);
+  await requireSupportedKubernetes(connection, signal);
   let record = await readAdoption(client, signal);
   if (record?.phase === 'releasing') {
     throw new CapstanError('CAP_ADOPTION', 'a take-over is being reverted', {

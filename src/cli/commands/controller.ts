@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
-import { CapstanError, systemRandom } from '../../machinery/index.ts';
+import { CapstanError, sleep, systemRandom } from '../../machinery/index.ts';
 import { type CheckResult, createMetrics, type Manager, type RuntimeMetrics } from '../../runtime/index.ts';
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
@@ -18,6 +18,7 @@ import { agentDials, cellPlace } from '../lattice/endpoints.ts';
 import { loadPrices } from '../load-prices.ts';
 import { defaultDataDirectory, parseListenAddress } from '../management-api.ts';
 import { peersOf } from '../peers.ts';
+import { requireSupportedKubernetes, versioned } from '../server-version.ts';
 import { stackSourcesOf } from '../stack-sources.ts';
 import { targetApi } from '../target-api.ts';
 import { version } from '../version.ts';
@@ -44,6 +45,9 @@ export interface ControllerOptions {
   denyPeers?: string;
   allowPeers?: string;
 }
+
+/** Time until all proxies of a cluster have dropped an endpoint. */
+const unroutedMs = 5_000;
 
 /** Runs the controllers against a Kubernetes API until a signal arrives. */
 export async function controller(options: ControllerOptions, context: CommandContext): Promise<number> {
@@ -77,6 +81,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
   const state: { manager?: Manager; webhooks?: WebhookService } = {};
   try {
     for (const endpoint of await serveEndpoints(options, metrics, state)) stops.unshift(() => endpoint.close());
+    await requireSupportedKubernetes(versioned(administrator ?? client, config), signal);
     if (administrator) await installRights(administrator, signal);
     const webhooks = await startWebhookService({
       client,
@@ -89,6 +94,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
     });
     state.webhooks = webhooks;
     stops.unshift(() => webhooks.close());
+    if (env['POD_IP']) stops.unshift(() => untilUnrouted({ clock, log }));
     if (administrator) {
       stops.unshift(() => removeConfigurations(administrator, { service: webhooks, clock, log }));
       await installKinds(administrator, { service: webhooks, areas, clock, signal });
@@ -159,6 +165,15 @@ export async function controller(options: ControllerOptions, context: CommandCon
     }
   }
   return 0;
+}
+
+/**
+ * A Pod gets its signal while it still is an endpoint of the Service. Until proxies have learned that it is not, API
+ * servers call the webhooks here, and would refuse writes if nobody answered.
+ */
+async function untilUnrouted({ clock, log }: Pick<CommandContext, 'clock' | 'log'>): Promise<void> {
+  log.info('The webhooks answer until API servers are sent elsewhere', { ms: unroutedMs });
+  await sleep(clock, unroutedMs);
 }
 
 function asControllers(): NonNullable<ConnectionConfig['impersonate']> {

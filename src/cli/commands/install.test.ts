@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { systemClock } from '../../machinery/index.ts';
 import { applyKinds } from '../install/apply-kinds.ts';
 import { installedKinds } from '../install/installation.ts';
 import { installedDefinitions } from '../install/installed-kinds.ts';
+import { writeTestKubeconfig } from '../testing/kubeconfig.ts';
 import { recordingContext } from '../testing/memory-api.ts';
 import { type InstallOptions, install } from './install.ts';
 import { type UninstallOptions, uninstall } from './uninstall.ts';
@@ -24,19 +25,7 @@ describe('capstan install', () => {
     server = await startTestServer({ version: { gitVersion: 'v1.34.4' } });
     directory = await mkdtemp(join(tmpdir(), 'capstan-install-'));
     kubeconfig = join(directory, 'kubeconfig');
-    const { host, port, ca, cert = '', key = '' } = server.endpoint;
-    const base64 = (text: string): string => Buffer.from(text).toString('base64');
-    const config = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      'current-context': 'test',
-      clusters: [
-        { name: 'test', cluster: { server: `https://${host}:${port}`, 'certificate-authority-data': base64(ca) } },
-      ],
-      users: [{ name: 'test', user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) } }],
-      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    };
-    await writeFile(kubeconfig, JSON.stringify(config));
+    await writeTestKubeconfig(kubeconfig, server);
   });
   afterAll(async () => {
     await server?.stop();

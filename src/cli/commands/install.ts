@@ -5,6 +5,7 @@ import { applyInstallation } from '../install/apply-installation.ts';
 import { installation } from '../install/installation.ts';
 import { migrateInstalled } from '../install/migrate-installed.ts';
 import { refuseEmbedded, refuseSecondInstallation } from '../install/second-installation.ts';
+import { requireSupportedKubernetes } from '../server-version.ts';
 
 export interface InstallOptions extends Omit<ConnectionOptions, 'namespace'> {
   image?: string;
@@ -36,6 +37,7 @@ export async function install(options: InstallOptions, context: CommandContext):
     const { client, mapper, where } = connection;
     const { clock, signal } = context;
     await refuseEmbedded(connection, signal);
+    await requireSupportedKubernetes(connection, signal);
     context.stderr(`installing into ${where}\n`);
     await refuseSecondInstallation(client, signal);
     await applyInstallation(client, mapper, wanted, {

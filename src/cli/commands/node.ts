@@ -4,15 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Taint } from '../../api/index.ts';
 import type { UserInfo } from '../../apiserver/index.ts';
 import { type ConnectionConfig, type HttpClient, httpClient } from '../../client/index.ts';
-import {
-  asJson,
-  CapstanError,
-  formatYaml,
-  isJsonObject,
-  parseJson,
-  systemClock,
-  systemRandom,
-} from '../../machinery/index.ts';
+import { asJson, CapstanError, formatYaml, systemClock, systemRandom } from '../../machinery/index.ts';
 import { guestClient, nodeUser, type PodHost, startPodHost } from '../../podhost/index.ts';
 import { overNetwork, type PortService } from '../../simkube/index.ts';
 import { lockDirectory } from '../../store/index.ts';
@@ -23,6 +15,7 @@ import { machineIdIn, refuseTaken, requireNodeAuthorizer, requireRights, usualTa
 import { startKubelet } from '../node/kubelet.ts';
 import { watchForScheduler } from '../node/missing-scheduler.ts';
 import { installNodeRights, nodeObjects, providerUser, storageClassName } from '../node/rights.ts';
+import { readServerVersion, requireSupportedKubernetes, versioned } from '../server-version.ts';
 import { simulatedPods } from '../simulated-pods.ts';
 import { targetApi } from '../target-api.ts';
 import { version } from '../version.ts';
@@ -97,6 +90,7 @@ async function runNode(run: RunOptions): Promise<void> {
   };
   try {
     const administrator = as();
+    await requireSupportedKubernetes(versioned(administrator, config), signal);
     if (install) await installNodeRights(administrator, { gateways }, { clock, signal });
     const provider = as(providerUser);
     await requireRights(administrator, providerUser, signal);
@@ -162,10 +156,8 @@ function noRealNodes(): CapstanError {
 
 /** Returns the kubelet version to show, which is that of the API server. */
 async function versionOf(client: HttpClient, signal: AbortSignal): Promise<string> {
-  const answer = parseJson((await client.raw('/version', { signal })).body);
-  const { gitVersion } = isJsonObject(answer) ? answer : {};
-  const [release = 'v0.0.0'] = typeof gitVersion === 'string' ? gitVersion.split('+') : [];
-  return `${release}+capstan`;
+  const [release] = (await readServerVersion(client, signal)).split('+');
+  return `${release || 'v0.0.0'}+capstan`;
 }
 
 /** Forwards to the API server for Pods that use the Service `kubernetes`. */

@@ -1,22 +1,12 @@
 import { type AdmissionRequest, type AdmissionStep, RegisteredResource } from '../../apiserver/index.ts';
 import type { Client } from '../../client/index.ts';
-import { type TopologyAdmission, topologyAdmission } from '../../controllers/index.ts';
 import { type Clock, type ResourceDefinition, systemClock } from '../../machinery/index.ts';
 import type { Rule, RuleRequest } from '../../webhooks/index.ts';
-import { stackAdmission } from '../stack-admission.ts';
-import { classPatienceMs, topologySteps } from '../topology-admission.ts';
+import { ownAdmission } from '../own-admission.ts';
 
 /** Validation of our kinds that reads other objects: the admission steps of the embedded API as webhook rules. */
 export function installedRules(client: () => Client, clock: Clock): Rule[] {
-  let topologies: TopologyAdmission | undefined;
-  const steps = [
-    ...stackAdmission(client),
-    ...topologySteps(() => {
-      topologies ??= topologyAdmission({ client: client(), clock, classPatienceMs });
-      return topologies;
-    }),
-  ];
-  return steps.map(asRule);
+  return ownAdmission(client, clock).map(asRule);
 }
 
 const writes = ['CREATE', 'UPDATE', 'DELETE'] as const;

@@ -59,6 +59,7 @@ const catalogue = {
   CAP_KUBECONFIG_SECRET: 'The kubeconfig Secret of the cluster lacks the key "value".',
   CAP_KUBECONFIG_UNREADABLE: 'The kubeconfig cannot be read.',
   CAP_KUBECONFIG_WRITE: 'The kubeconfig cannot be written.',
+  CAP_KUBERNETES_TOO_OLD: 'The Kubernetes is older than the oldest supported release. Nothing was changed.',
   CAP_KUBERNETES_VERSION_UNSUPPORTED: 'No kubeadm configuration format is known for this Kubernetes version.',
   CAP_LATTICE: 'A cluster that manages itself cannot be installed or uninstalled, or not in time.',
   CAP_LATTICE_LINK: 'A cluster that manages itself cannot connect to its parent, or the parent refuses it.',

@@ -5,6 +5,7 @@ import { must } from '../../../src/machinery/index.ts';
 import { type CapstanProcess, startCapstan } from '../../support/capstan.ts';
 import { type CloudInventory, type CloudView, viewCloud } from '../../support/cloud-view.ts';
 import { type KubectlOptions, kubectl, kubectlApply, kubectlOn } from '../../support/kubectl.ts';
+import { isOnRealKubernetes } from '../../support/on-real-kubernetes.ts';
 import { fillIn } from '../../support/placeholders.ts';
 import { freePorts } from '../../support/ports.ts';
 import type { Outcome } from '../../support/process.ts';
@@ -53,6 +54,8 @@ export async function openWorkbench(): Promise<Workbench> {
   await cloud.operate('PATCH', '/timings', { timeScale });
   const network = must(await cloud.openstack.network.networks.find('public'), 'the external network');
   const run = kubectlOn(kubeconfig, directory);
+  // The embedded API has the namespaces of upstream's managers.
+  if (isOnRealKubernetes()) await run('create', 'namespace', 'capo-system');
   const options: KubectlOptions = { kubeconfig, directory };
   const workloadFile = join(directory, 'my-cluster.kubeconfig');
   return {

@@ -11,11 +11,15 @@ import { type ControllerProcess, startController } from '../../support/controlle
 import { eventually } from '../../support/eventually.ts';
 import { kubectlApply, kubectlOn, missingKubectl } from '../../support/kubectl.ts';
 import { freePorts } from '../../support/ports.ts';
+import { realKubeconfigVariable } from '../../support/targets.ts';
 
 // A management cluster whose etcd and kube-apiserver stop, hang and crash, and paused controller processes.
-// CAPSTAN_REAL_KUBERNETES_BIN is a directory with these programs.
-const programs = process.env['CAPSTAN_REAL_KUBERNETES_BIN'] ?? '';
-const missing = programs === '' ? 'needs CAPSTAN_REAL_KUBERNETES_BIN' : await missingKubectl();
+// It starts a Kubernetes of its own, from CAPSTAN_REAL_KUBERNETES_BIN or from the programs that
+// `npm run e2e:real-kubernetes` has built.
+const isWanted = ['CAPSTAN_REAL_KUBERNETES_BIN', realKubeconfigVariable].some((name) => process.env[name]);
+const missing = isWanted
+  ? await missingKubectl()
+  : 'needs `npm run e2e:real-kubernetes` or CAPSTAN_REAL_KUBERNETES_BIN';
 const patienceMs = 240_000;
 /** Longer than any lease, so another process has taken over when the paused one resumes. */
 const pauseMs = 60_000;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../src/machinery/index.ts';
-import { konnectivityTag, planeVersions } from '../programs.ts';
+import { konnectivityTag } from '../programs.ts';
 import { exampleObjects } from './stage.ts';
 
 /** Differences between the two kinds of planes. */
@@ -12,15 +12,13 @@ export interface PlaneFamily {
   /** condition of a working plane */
   readonly works: string;
   readonly etcd: { readonly namespace: string; readonly selector: string };
-  /** the cluster with all its objects, in the older version */
-  objects(): Promise<KubeObject[]>;
+  /** the cluster with all its objects, in this version */
+  objects(version: string): Promise<KubeObject[]>;
   /** has its own etcd, which is backed up and restored */
   readonly hasOwnEtcd: boolean;
   /** object that remains after the cluster and is deleted afterwards */
   readonly shared?: string;
 }
-
-const version = `v${planeVersions[0]}`;
 
 /** Returns the objects of an example, with another spec for one kind. */
 async function withSpec(example: string, kind: string, spec: object): Promise<KubeObject[]> {
@@ -36,9 +34,9 @@ const hosted: PlaneFamily = {
   works: 'Available',
   hasOwnEtcd: true,
   etcd: { namespace: 'default', selector: 'controlplane.cluster.x-k8s.io/plane=hosted' },
-  objects: () =>
+  objects: (version) =>
     withSpec('hosted-control-plane', 'HostedControlPlane', {
-      version,
+      version: `v${version}`,
       replicas: 2,
       deployment: { apiServer: { konnectivity: { image: { tag: konnectivityTag } } } },
     }),
@@ -51,9 +49,9 @@ const kamaji: PlaneFamily = {
   works: 'Available',
   hasOwnEtcd: false,
   etcd: { namespace: 'kamaji-system', selector: 'app.kubernetes.io/name=kamaji-etcd' },
-  objects: () =>
+  objects: (version) =>
     withSpec('hosted-kamaji', 'KamajiControlPlane', {
-      version,
+      version: `v${version}`,
       replicas: 2,
       dataStoreName: 'default',
       addons: { coreDNS: {}, kubeProxy: {}, konnectivity: { server: { version: konnectivityTag, port: 8132 } } },

@@ -1,9 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MissingPrerequisite } from '../../conformance/go-build.ts';
 import { startCloudApart } from '../../support/capstan.ts';
 import { capstan } from '../../support/command.ts';
 import { startController } from '../../support/controller-process.ts';
 import { freePorts } from '../../support/ports.ts';
+import { planeVersions } from '../programs.ts';
+import { playChart } from './chart.ts';
 import { families, type PlaneFamily } from './families.ts';
 import { playInstalled } from './installed.ts';
 import { playLife } from './life.ts';
@@ -14,6 +17,10 @@ export interface StoryOptions {
   readonly kubeconfig: string;
   /** path of containerd's socket */
   readonly containerd: string;
+  /** path of helm */
+  readonly helm: string;
+  /** kills everything on the node, and starts it again */
+  crashNode(): Promise<void>;
   readonly say: (line: string) => void;
   /** name of a single story */
   readonly only: string | undefined;
@@ -22,22 +29,46 @@ export interface StoryOptions {
   readonly interrupted: Promise<unknown>;
 }
 
+/** Stories of an installation from the image. */
+const ofTheImage: Readonly<Record<string, (options: StoryOptions) => Promise<void>>> = {
+  installed: playInstalled,
+  chart: playChart,
+};
+
+/** What a story needs; all stories, or only the Kubernetes, without a name. */
+export interface StoryNeeds {
+  readonly image: boolean;
+  readonly helm: boolean;
+  /** versions of the planes */
+  readonly versions: readonly string[];
+}
+
+export function needsOf({ story, serve }: { story?: string | undefined; serve: boolean }): StoryNeeds {
+  const names = [...Object.keys(families), ...Object.keys(ofTheImage)];
+  if (story !== undefined && !names.includes(story)) {
+    throw new MissingPrerequisite(`there is no story ${story}; there are ${names.join(', ')}`);
+  }
+  const isPlayed = (name: string): boolean => !serve && (story ?? name) === name;
+  return {
+    image: Object.keys(ofTheImage).some(isPlayed),
+    helm: isPlayed('chart'),
+    versions: story !== undefined && story in ofTheImage ? [planeVersions[1]] : planeVersions,
+  };
+}
+
 /** Runs the stories one after the other. */
 export async function playStories(options: StoryOptions): Promise<void> {
   const { only, serve } = options;
   const isPlayed = (name: string): boolean => only === undefined || name === only;
   const chosen = Object.entries(families).filter(([name]) => isPlayed(name));
-  const playsInstalled = isPlayed('installed') && !serve;
-  if (chosen.length === 0 && !playsInstalled) {
-    throw new Error(`there is no story ${only}; there are installed, ${Object.keys(families).join(', ')}`);
-  }
+  const installations = Object.entries(ofTheImage).filter(([name]) => isPlayed(name) && !serve);
   if (chosen.length > 0) {
     await playPlanes(
       options,
       chosen.map(([, family]) => family),
     );
   }
-  if (playsInstalled) await playInstalled(options);
+  for (const [, play] of installations) await play(options);
 }
 
 /** Starts a simulated cloud and the controllers beside the Kubernetes, and runs the lifecycle of planes. */

@@ -1,44 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startCloudApart } from '../../support/capstan.ts';
 import { capstanOk } from '../../support/command.ts';
-import { nodeAddress } from '../network.ts';
-import { command } from '../processes.ts';
+import { planeVersions } from '../programs.ts';
 import { families } from './families.ts';
 import type { StoryOptions } from './index.ts';
+import { deployment, importImage, namespace, nothingLeft, openCloudForPods } from './installation.ts';
 import { expectKept, expectWorks, openStage, type Stage, until } from './stage.ts';
 
-/** Output of `npm run image`, written before the network was isolated. */
-export const imageArchive = (directory: string): string => join(directory, 'capstan.tar');
-
-const namespace = 'capstan-system';
-const deployment = 'deployment/capstan-controllers';
 const pods = ['pods', '-n', namespace, '-l', 'app.kubernetes.io/component=controllers'];
 
 /** Runs the image with the objects of `capstan install`, as Pods in the Kubernetes it manages. */
 export async function playInstalled({ directory, kubeconfig, containerd, say }: StoryOptions): Promise<void> {
-  const cloudDirectory = join(directory, 'openstack-for-pods');
-  await mkdir(cloudDirectory);
-  // Pods cannot reach the loopback of their node.
-  const cloud = await startCloudApart(cloudDirectory, { address: nodeAddress });
   const stage = openStage({ directory, kubeconfig, backups: '', say });
   const step = (what: string, action: () => Promise<void>): Promise<void> => stage.step(`installed: ${what}`, action);
   const { hosted } = families;
   assert.ok(hosted);
+  const cloud = await openCloudForPods(stage, join(directory, 'openstack-for-pods'));
   try {
-    await step('the archive of the image is imported', async () => {
-      await command('ctr', '-a', containerd, '-n', 'k8s.io', 'images', 'import', imageArchive(directory));
-    });
+    await step('the archive of the image is imported', () => importImage(directory, containerd));
     await step('two replicas are ready', async () => {
       await capstanOk(['install', '--kubeconfig', kubeconfig]);
       await stage.kubectl('-n', namespace, 'rollout', 'status', deployment, '--timeout=300s');
     });
-    const clouds = `--from-file=clouds.yaml=${join(cloudDirectory, 'clouds.yaml')}`;
-    await stage.kubectl('delete', 'secret', 'simulated-cloud', '--ignore-not-found');
-    await stage.kubectl('create', 'secret', 'generic', 'simulated-cloud', clouds);
     await step('a HostedControlPlane works', async () => {
-      await until(async () => stage.apply(await hosted.objects()));
+      await until(async () => stage.apply(await hosted.objects(planeVersions[1])));
       await stage.kubectl('wait', hosted.plane, `--for=condition=${hosted.works}`, '--timeout=600s');
     });
     const workload = await stage.workload(hosted.name);
@@ -55,12 +40,7 @@ export async function playInstalled({ directory, kubeconfig, containerd, say }: 
     await step('the cluster and the installation go without leftovers', async () => {
       await stage.kubectl('delete', `cluster/${hosted.name}`, '--timeout=600s');
       await capstanOk(['uninstall', '--kubeconfig', kubeconfig, '--yes', '--include-crd']);
-      await until(async () => {
-        const kinds =
-          'crds,clusterroles,clusterrolebindings,mutatingwebhookconfigurations,validatingwebhookconfigurations';
-        assert.deepEqual(await stage.names(kinds, '-l', 'app.kubernetes.io/part-of=capstan'), []);
-        assert.deepEqual(await stage.names(`namespace/${namespace}`), []);
-      });
+      await nothingLeft(stage);
     });
   } catch (error) {
     say(await stage.kubectl('-n', namespace, 'logs', deployment, '--tail=40').catch(String));

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { planeVersions } from '../programs.ts';
 import type { PlaneFamily } from './families.ts';
-import { expectKept, expectWorks, type Kubectl, type Stage, until } from './stage.ts';
+import { askOn, expectKept, expectWorks, type Kubectl, type Stage, until } from './stage.ts';
 
 const annotation = (key: string, value: string): string => `controlplane.cluster.x-k8s.io/${key}=${value}`;
 
@@ -20,7 +20,7 @@ export async function playLife(stage: Stage, family: PlaneFamily): Promise<void>
   const works = async (): Promise<void> =>
     void (await kubectl('wait', plane, `--for=condition=${family.works}`, '--timeout=600s'));
   await step(`v${planeVersions[0]} is applied and works`, async () => {
-    await stage.apply(await family.objects());
+    await stage.apply(await family.objects(planeVersions[0]));
     await works();
     const pods = await stage.names('pods');
     await kubectl('wait', ...pods, '--for=condition=Ready', '--timeout=60s');
@@ -29,7 +29,8 @@ export async function playLife(stage: Stage, family: PlaneFamily): Promise<void>
   await step('kubectl through its own kubeconfig writes and reads', () => expectWorks(workload, 'first'));
   await step(`is upgraded to v${planeVersions[1]}`, async () => {
     const version = `v${planeVersions[1]}`;
-    const questions = askOn(workload);
+    // with a new connection each time
+    const questions = askOn(() => workload('get', 'configmap/first', '--request-timeout=5s'));
     await kubectl('patch', plane, '--type=merge', '-p', JSON.stringify({ spec: { version } }));
     await until(async () => {
       assert.equal(await stage.value(plane, '.status.version'), version);
@@ -53,27 +54,6 @@ export async function playLife(stage: Stage, family: PlaneFamily): Promise<void>
     await expectWorks(workload, 'after-the-restore');
   }
   await step('is deleted to the last Pod and volume', () => deleteAll(stage, family));
-}
-
-/** Reads objects continuously, with a new connection each time. */
-function askOn(workload: Kubectl): { end(): Promise<{ asked: number; failures: string[] }> } {
-  let isOver = false;
-  const work = (async () => {
-    const failures: string[] = [];
-    let asked = 0;
-    for (; !isOver; asked++) {
-      await workload('get', 'configmap/first', '--request-timeout=5s').catch((error: unknown) => {
-        failures.push(String(error).trim().split('\n').at(-1) ?? '');
-      });
-    }
-    return { asked, failures };
-  })();
-  return {
-    end: () => {
-      isOver = true;
-      return work;
-    },
-  };
 }
 
 interface Version {

@@ -113,3 +113,24 @@ export async function expectKept(kubectlIn: Kubectl, name: string): Promise<void
     assert.equal(await kubectlIn('get', `configmap/${name}`, '-o', 'jsonpath={.data.written}'), 'yes');
   });
 }
+
+/** Repeats a question until the end, and collects the errors. */
+export function askOn(question: () => Promise<unknown>): { end(): Promise<{ asked: number; failures: string[] }> } {
+  let isOver = false;
+  const work = (async () => {
+    const failures: string[] = [];
+    let asked = 0;
+    for (; !isOver; asked++) {
+      await question().catch((error: unknown) => {
+        failures.push(String(error).trim().split('\n').at(-1) ?? '');
+      });
+    }
+    return { asked, failures };
+  })();
+  return {
+    end: () => {
+      isOver = true;
+      return work;
+    },
+  };
+}
