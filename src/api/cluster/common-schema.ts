@@ -108,18 +108,30 @@ export function objectReference(description: string): Field<{
 export const conditionType = (description: string): Field<string> =>
   string(description, { minLength: 1, maxLength: 316, pattern: conditionTypePattern });
 
-export const condition: () => Field<StatusCondition> = once(() =>
+const reason = (): Field<string> =>
+  string('Why, as one CamelCase word for programs.', { minLength: 1, maxLength: 1024, pattern: reasonPattern });
+const message = (): Field<string> => string('Why, in a sentence for people.', { maxLength: 32768 });
+
+const conditionFields = () => ({
+  type: string('What the condition is about.', { maxLength: 316, pattern: conditionTypePattern }).required(),
+  status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds.').required(),
+  reason: reason().required(),
+  message: message().required(),
+  lastTransitionTime: time('When the status changed last.').required(),
+  observedGeneration: int64('Generation of the object this was seen on.', { minimum: 0 }),
+});
+
+export const condition: () => Field<StatusCondition> = once(() => object(conditionFields()));
+
+/**
+ * A condition of a version that upstream released with older conditions first: those that hold had neither reason nor
+ * message. Without defaults no status of such an object could be written.
+ */
+export const conditionOfOldReleases: () => Field<StatusCondition> = once(() =>
   object({
-    type: string('What the condition is about.', { maxLength: 316, pattern: conditionTypePattern }).required(),
-    status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds.').required(),
-    reason: string('Why, as one CamelCase word for programs.', {
-      minLength: 1,
-      maxLength: 1024,
-      pattern: reasonPattern,
-    }).required(),
-    message: string('Why, in a sentence for people.', { maxLength: 32768 }).required(),
-    lastTransitionTime: time('When the status changed last.').required(),
-    observedGeneration: int64('Generation of the object this was seen on.', { minimum: 0 }),
+    ...conditionFields(),
+    reason: reason().default('NotReported').required(),
+    message: message().default('').required(),
   }),
 );
 

@@ -1,5 +1,5 @@
 import { type FieldError, fieldError, ipFamily } from '../../machinery/index.ts';
-import { condition } from '../cluster/common-schema.ts';
+import { conditionOfOldReleases } from '../cluster/common-schema.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
 import { type Field, integer, list, object, once, oneOf, setOf, string } from '../kind/schema.ts';
@@ -30,7 +30,7 @@ const addresses = (description: string): Field<string[]> => list(string(), descr
 const status: () => Field<OpenStackFloatingIPPoolStatus> = once(() =>
   object(
     {
-      conditions: list(condition(), 'Conditions of the object.'),
+      conditions: list(conditionOfOldReleases(), 'Conditions of the object.'),
       claimedIPs: addresses('Addresses that are claimed.').default([]),
       availableIPs: addresses('Addresses that can be claimed.').default([]),
       failedIPs: addresses('Addresses that cannot be used.'),

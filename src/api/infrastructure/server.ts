@@ -1,5 +1,5 @@
 import { deepEqual, type FieldError, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
-import { condition } from '../cluster/common-schema.ts';
+import { conditionOfOldReleases } from '../cluster/common-schema.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
@@ -41,7 +41,7 @@ const spec: () => Field<OpenStackServerSpec> = once(() => {
 const status: () => Field<OpenStackServerStatus> = once(() =>
   object(
     {
-      conditions: list(condition(), 'Conditions of the object.'),
+      conditions: list(conditionOfOldReleases(), 'Conditions of the object.'),
       ready: boolean('True while the server is ready.').default(false).required(),
       instanceID: string('Id of the server.'),
       instanceState: string('State of the server in the cloud.'),

@@ -20,11 +20,16 @@ const extension = (name: string, service: { namespace: string; name: string }): 
   spec: { clientConfig: { service }, settings: { some: 'thing' } },
 });
 const stopped = extension('of-a-manager', { namespace: 'capi-system', name: 'cluster-api-webhook-service' });
+const outside: ExtensionConfig = {
+  ...stopped,
+  metadata: { name: 'of-a-manager-outside', labels: { 'cluster.x-k8s.io/provider': 'cluster-api' } },
+  spec: { clientConfig: { url: 'https://127.0.0.1:9442' } },
+};
 const others = extension('of-somebody-else', { namespace: 'elsewhere', name: 'hooks' });
 
 const begin = async (): Promise<void> => {
   world = upstreamWorld();
-  for (const one of [stopped, others]) await world.client.create(ExtensionConfigs, one, { fieldManager: 'test' });
+  for (const one of [stopped, outside, others]) await world.client.create(ExtensionConfigs, one, { fieldManager: 'test' });
 };
 beforeEach(begin);
 
@@ -68,8 +73,8 @@ describe('runtime extensions that a stopped manager served', () => {
 
   it('are reported before', async () => {
     const seen = await survey();
-    expect(surveyText(seen)).toContain('runtime extensions that would be removed: of-a-manager');
-    expect(surveyValue(seen)).toMatchObject({ extensions: ['of-a-manager'] });
+    expect(surveyText(seen)).toContain('runtime extensions that would be removed: of-a-manager, of-a-manager-outside');
+    expect(surveyValue(seen)).toMatchObject({ extensions: ['of-a-manager', 'of-a-manager-outside'] });
   });
 
   it('are back after a release', async () => {

@@ -1,5 +1,6 @@
 import { type ExtensionConfig, ExtensionConfigs } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
+import { providerLabel } from './known-managers.ts';
 import { listed } from './listed.ts';
 import type { FoundManager } from './managers.ts';
 import { servicesOf } from './webhooks.ts';
@@ -14,8 +15,11 @@ export async function findExtensions(
   signal: AbortSignal,
 ): Promise<ExtensionConfig[]> {
   const services = await servicesOf(client, managers, signal);
-  return (await listed(client, ExtensionConfigs, signal)).filter(({ spec }) => {
+  const providers = new Set(managers.map(({ known }) => known.provider));
+  return (await listed(client, ExtensionConfigs, signal)).filter(({ metadata, spec }) => {
     const { service } = spec.clientConfig;
-    return service !== undefined && services.has(`${service.namespace}/${service.name}`);
+    // A manager that runs outside of the cluster is reached by URL.
+    if (!service) return providers.has(metadata.labels?.[providerLabel] ?? '');
+    return services.has(`${service.namespace}/${service.name}`);
   });
 }

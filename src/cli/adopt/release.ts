@@ -117,7 +117,7 @@ async function storeAsBefore({ client, signal, onProgress }: AdoptionIo, record:
         'CAP_ADOPTION',
         `objects of ${name} cannot be stored in the version that upstream supports: ${reason}`,
         {
-          hint: 'the Capstan controllers still work; correct the cause and run the same command again',
+          hint: 'the Capstan controllers convert these objects, and must run until they are stored again (`capstan controller --install` if they run outside); correct the cause and run the same command again',
         },
       );
     },

@@ -9,6 +9,7 @@ import { type MemoryClient, memoryClient } from '../../client/index.ts';
 import { ManualClock, type Resource, seededRandom } from '../../machinery/index.ts';
 import { nullLogger } from '../../runtime/index.ts';
 import { configurationName } from '../../webhooks/index.ts';
+import { writeAdoption } from '../adopt/record.ts';
 import { keepWebhooksServed } from './keep-webhooks-served.ts';
 
 const ours = 'https://127.0.0.1:1001';
@@ -96,6 +97,16 @@ describe('webhook configurations of several instances', () => {
     expect(await takenAfter(3000)).toBe(0);
     await point({ url: `${others}/mutate` });
     expect(await takenAfter(60_000)).toBe(0);
+  });
+
+  it('stay removed while clusters are given back to upstream', async () => {
+    const { signal } = new AbortController();
+    const record = { managers: [], saved: [], stoppedWebhooks: [], hadNamespace: false, hadKinds: [] };
+    await writeAdoption(administrator, { ...record, phase: 'releasing' }, signal);
+    await remove();
+    expect(await takenAfter(60_000)).toBe(0);
+    await writeAdoption(administrator, { ...record, phase: 'adopted' }, signal);
+    expect(await takenAfter(10_000)).toBe(1);
   });
 
   it('stay removed when the installation is uninstalled', async () => {

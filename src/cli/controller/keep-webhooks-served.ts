@@ -9,6 +9,7 @@ import { type Client, createInformer, dropManagedFields, type Informer } from '.
 import { type Clock, ignoreNotFound, type Random, type Resource, sleep } from '../../machinery/index.ts';
 import type { Logger } from '../../runtime/index.ts';
 import { configurationName } from '../../webhooks/index.ts';
+import { readAdoption } from '../adopt/record.ts';
 import { systemNamespace } from '../controller-identity.ts';
 
 export interface KeepWebhooksServedOptions {
@@ -102,10 +103,14 @@ async function areUnserved(
   return false;
 }
 
-/** Tells whether Capstan is installed. `uninstall` removes the configurations first and the namespace last. */
+/**
+ * Tells whether Capstan is installed and stays. `uninstall` and `adopt --release` remove the configurations first and the
+ * namespace last; kinds written meanwhile would be stored again in versions that upstream does not know.
+ */
 async function isInstalled(administrator: Client, signal: AbortSignal): Promise<boolean> {
   const namespace = await administrator.get(Namespaces, { name: systemNamespace }, { signal }).catch(ignoreNotFound);
-  return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
+  if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return false;
+  return (await readAdoption(administrator, signal))?.phase !== 'releasing';
 }
 
 /** Tells whether a server with a certificate of these authorities answers at the URL. */

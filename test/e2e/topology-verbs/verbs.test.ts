@@ -164,9 +164,11 @@ describe.skipIf(missing !== undefined)(`editing a topology${missing ? ` (${missi
     expect(await kube(['apply', '-f', '-'], manifest)).toMatchObject({ code: 0 });
     const { stdout } = await kube(['get', 'clusters.v1beta2.cluster.x-k8s.io', 'demo', '-o', 'json']);
     const edited = JSON.parse(stdout);
+    // replace records what it got, and an API server refuses an apply that takes this version away again
+    delete edited.metadata.resourceVersion;
     edited.spec.topology.workers.machineDeployments.pop();
     expect(await kube(['replace', '-f', '-'], JSON.stringify(edited))).toMatchObject({ code: 0 });
-    const again = await kube(["apply", "-f", "-"], manifest); expect(again, again.stderr).toMatchObject({ code: 0 });
+    expect(await kube(['apply', '-f', '-'], manifest)).toMatchObject({ code: 0 });
     const editor = { KUBE_EDITOR: "sed -i '/name: imageName/,/value: ubuntu/d'" };
     const byHand = await kube(['edit', 'clusters.v1beta1.cluster.x-k8s.io', 'demo'], undefined, editor);
     expect(byHand).toMatchObject({ code: 0 });
