@@ -5,11 +5,20 @@ import { type Clock, type ResourceDefinition, systemClock } from '../../machiner
 import type { Rule, RuleRequest } from '../../webhooks/index.ts';
 import { stackAdmission } from '../stack-admission.ts';
 import { classPatienceMs, topologySteps } from '../topology-admission.ts';
+import { firstFinalizers } from './first-finalizers.ts';
 
-/** Validation of our kinds that reads other objects: the admission steps of the embedded API as webhook rules. */
-export function installedRules(client: () => Client, clock: Clock): Rule[] {
+/**
+ * Validation of our kinds that reads other objects: the admission steps of the embedded API as webhook rules. If this
+ * instance reconciles every object, new ones also get their first finalizer.
+ */
+export function installedRules(
+  client: () => Client,
+  clock: Clock,
+  { reconcilesAll = false }: { reconcilesAll?: boolean } = {},
+): Rule[] {
   let topologies: TopologyAdmission | undefined;
   const steps = [
+    ...(reconcilesAll ? [firstFinalizers()] : []),
     ...stackAdmission(client),
     ...topologySteps(() => {
       topologies ??= topologyAdmission({ client: client(), clock, classPatienceMs });
