@@ -7,12 +7,14 @@
  */
 import { parseArgs } from 'node:util';
 import { Clusters } from '../src/api/index.ts';
+import { requestOrigin } from '../src/client/index.ts';
 import { isNotFound } from '../src/machinery/index.ts';
 import { type ClusterSpec, manifestsOf, namespace } from '../test/simulation/cluster-manifests.ts';
 import { by, createSystem } from '../test/simulation/system.ts';
 import { timingsOf } from './lib/cloud-timings.ts';
 import { Figures } from './lib/figures.ts';
 import { fleetFlags, machinePace } from './lib/fleet-flags.ts';
+import { type Write, WriteList } from './lib/write-list.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,14 +31,6 @@ const { values } = parseArgs({
   },
 });
 
-interface Write {
-  readonly atMs: number;
-  readonly verb: string;
-  readonly plural: string;
-  readonly name: string;
-  readonly content: unknown;
-}
-
 const writes: Write[] = [];
 const system = await createSystem({
   seed: 1,
@@ -45,6 +39,7 @@ const system = await createSystem({
   onWrite: ([verb, plural, name, content, subresource]) =>
     writes.push({
       atMs: system.clock.now(),
+      writer: requestOrigin(),
       verb: [verb, subresource].filter((part) => part !== undefined).join(' '),
       plural: String(plural),
       name: String(name),
@@ -132,9 +127,12 @@ function sums(): void {
 }
 
 function list(started: number): void {
-  for (const { atMs, verb, plural, name, content } of writes) {
+  const changes = new WriteList();
+  for (const write of writes) {
+    const { atMs, writer = '-', verb, plural, name } = write;
+    const change = changes.describe(write);
     if (values.only.length > 0 && !values.only.includes(plural)) continue;
     const at = ((atMs - started) / 1000).toFixed(2).padStart(8);
-    console.error(`${at}  ${verb} ${plural} ${name} ${content === undefined ? '' : JSON.stringify(content)}`);
+    console.error(`${at}  ${writer.padEnd(18)} ${verb} ${plural} ${name}  ${change}`);
   }
 }

@@ -4,6 +4,9 @@ export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';
 export { findRevisions, rehearseWorkers, setupClusterControllers } from './cluster/index.ts';
 export {
+  hostedFinalizer,
+  k0smotronFinalizer,
+  kamajiFinalizer,
   kubeadmProvider,
   type PlaneRehearsal,
   rehearsePlane,
@@ -58,6 +61,7 @@ export {
   type BuiltInHookHandler,
   type ConnectWorkload,
   cancelMove,
+  clusterFinalizer,
   clusterId,
   clusterShares,
   connectOverHttp,

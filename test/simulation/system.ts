@@ -7,6 +7,7 @@ import {
   staticTokenAuthenticator,
 } from '../../src/apiserver/index.ts';
 import { controllersUser, ensureControllerIdentity } from '../../src/cli/controller-identity.ts';
+import { firstFinalizers } from '../../src/cli/install/first-finalizers.ts';
 import { withoutPublishedSchema } from '../../src/cli/memory-api.ts';
 import { topologySteps } from '../../src/cli/topology-admission.ts';
 import type { Client } from '../../src/client/index.ts';
@@ -169,10 +170,12 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     },
     admission: () => {
       let topologies: TopologyAdmission | undefined;
-      return topologySteps(() => {
+      const steps = topologySteps(() => {
         topologies ??= topologyAdmission({ client: server.localClient(), clock });
         return topologies;
       });
+      // as the webhooks do
+      return options.overHttp ? [firstFinalizers(), ...steps] : steps;
     },
   });
   const client = server.localClient();

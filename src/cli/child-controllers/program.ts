@@ -65,7 +65,7 @@ async function runInside(process: SimulatedProcess, options: ChildControllersOpt
   process.listen(portFlag(process, 'health-probe-bind-address', 9440), answering(healthPaths({ healthy, ready })));
   process.listen(portFlag(process, 'metrics-bind-address', 8080), answering(metricsPaths(metrics)));
   const common = { client, clock: systemClock, random: systemRandom, log };
-  const webhooks = await startWebhookService({ ...common, host: '127.0.0.1', port: 0, signal });
+  const webhooks = await startWebhookService({ ...common, host: '127.0.0.1', port: 0, reconcilesAll: true, signal });
   try {
     state.isPublished = () => webhooks.keeper.isPublished;
     process.listen(portFlag(process, 'webhook-port', 9443), leadingTo(webhooks.port));

@@ -6,7 +6,7 @@ import { type CheckResult, createMetrics, type Manager, type RuntimeMetrics } fr
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';
-import { hostIdentity, leaderLease, sharesLease } from '../controller/leases.ts';
+import { hostIdentity, isWhole, leaderLease, sharesLease } from '../controller/leases.ts';
 import { runControllers } from '../controller/run-controllers.ts';
 import { installKinds, installRights, removeConfigurations, watchWebhooks } from '../controller/trial-installation.ts';
 import { startWebhookService, type WebhookService } from '../controller/webhook-service.ts';
@@ -79,6 +79,12 @@ export async function controller(options: ControllerOptions, context: CommandCon
     async () => administrator?.close(),
   ];
   const state: { manager?: Manager; webhooks?: WebhookService } = {};
+  const { watchFilter, namespace } = options;
+  const scope = {
+    areas,
+    ...(namespace !== undefined && { namespace }),
+    ...(watchFilter !== undefined && { watchFilter }),
+  };
   try {
     for (const endpoint of await serveEndpoints(options, metrics, state)) stops.unshift(() => endpoint.close());
     await requireSupportedKubernetes(versioned(administrator ?? client, config), signal);
@@ -90,6 +96,7 @@ export async function controller(options: ControllerOptions, context: CommandCon
       log,
       host: options.install ? '127.0.0.1' : '0.0.0.0',
       port: webhookPort,
+      reconcilesAll: isWhole(scope),
       signal,
     });
     state.webhooks = webhooks;
@@ -122,15 +129,9 @@ export async function controller(options: ControllerOptions, context: CommandCon
     stops.unshift(stacks.close);
     const stackSources = stacks.sources;
     const prices = options.prices === undefined ? undefined : await loadPrices(options.prices);
-    const { watchFilter, namespace } = options;
     const podAddress = env['POD_IP'];
     // With sharding, an instance does not know which one reconciles the dialing cluster.
     const cell = options.shares ? undefined : cellPlace(options, podAddress ? { podAddress } : {});
-    const scope = {
-      areas,
-      ...(namespace !== undefined && { namespace }),
-      ...(watchFilter !== undefined && { watchFilter }),
-    };
     await runControllers({
       client,
       leaseClient,

@@ -80,11 +80,16 @@ export function hostIdentity(host: string): string {
   return `${readable}-${systemRandom.uuid().slice(0, 8)}`;
 }
 
+/** Tells whether an instance reconciles every object. */
+export function isWhole({ areas, watchFilter, namespace }: ControllerScope): boolean {
+  return areas.size === controllerAreas.length && watchFilter === undefined && namespace === undefined;
+}
+
 /** Builds lease names per scope, so that instances with another scope neither wait for these nor share with them. */
-function leaseNames({ areas, watchFilter, namespace }: ControllerScope): { leader: string; shares: string } {
+function leaseNames(scope: ControllerScope): { leader: string; shares: string } {
+  const { areas, watchFilter, namespace } = scope;
   const left = controllerAreas.filter((area) => !areas.has(area));
-  const isUsual = left.length === 0 && watchFilter === undefined && namespace === undefined;
   const text = JSON.stringify([left, watchFilter, namespace]);
-  const suffix = isUsual ? '' : `-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
+  const suffix = isWhole(scope) ? '' : `-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
   return { leader: `capstan-controllers${suffix}`, shares: `capstan-share${suffix}` };
 }

@@ -30,6 +30,8 @@ export interface WebhookServiceOptions {
   log: Logger;
   host: string;
   port: number;
+  /** objects without a controller of this instance must not get its finalizers */
+  reconcilesAll: boolean;
   signal: AbortSignal;
 }
 
@@ -44,7 +46,7 @@ export interface WebhookService {
 const drainMs = 5000;
 
 export async function startWebhookService(options: WebhookServiceOptions): Promise<WebhookService> {
-  const { client, clock, random, log, host, port, signal } = options;
+  const { client, clock, random, log, host, port, reconcilesAll, signal } = options;
   const { name, namespace } = webhookService;
   const keeper = await startCertificateKeeper(
     {
@@ -65,7 +67,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
     random,
     log,
     kinds: new ReviewedKinds(installedDefinitions),
-    rules: installedRules(() => client, clock),
+    rules: installedRules(() => client, clock, { reconcilesAll }),
     certificate: keeper.current.serving,
     readLive: async (definition, key) => asUnstructured(await client.get(hubResource(definition), key, { signal })),
   });

@@ -3,10 +3,18 @@ import type { Client } from '../../client/index.ts';
 import { type Clock, type ResourceDefinition, systemClock } from '../../machinery/index.ts';
 import type { Rule, RuleRequest } from '../../webhooks/index.ts';
 import { ownAdmission } from '../own-admission.ts';
+import { firstFinalizers } from './first-finalizers.ts';
 
-/** Validation of our kinds that reads other objects: the admission steps of the embedded API as webhook rules. */
-export function installedRules(client: () => Client, clock: Clock): Rule[] {
-  return ownAdmission(client, clock).map(asRule);
+/**
+ * Validation of our kinds that reads other objects: the admission steps of the embedded API as webhook rules. If this
+ * instance reconciles every object, new ones also get their first finalizer.
+ */
+export function installedRules(
+  client: () => Client,
+  clock: Clock,
+  { reconcilesAll = false }: { reconcilesAll?: boolean } = {},
+): Rule[] {
+  return [...(reconcilesAll ? [firstFinalizers()] : []), ...ownAdmission(client, clock)].map(asRule);
 }
 
 const writes = ['CREATE', 'UPDATE', 'DELETE'] as const;

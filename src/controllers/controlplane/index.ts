@@ -1,4 +1,7 @@
 export type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, EtcdTarget, OpenEtcd } from './etcd-client/types.ts';
+export { hostedFinalizer } from './hosted-control-plane/names.ts';
+export { controlPlaneFinalizer as k0smotronFinalizer } from './k0smotron/names.ts';
+export { controlPlaneFinalizer as kamajiFinalizer } from './kamaji/names.ts';
 export { kubeadmProvider } from './kubeadm/provider.ts';
 export { rolloutReasons } from './machine-plane/decisions/rollout.ts';
 export { type PlaneRehearsal, rehearsePlane } from './machine-plane/rehearsal.ts';

@@ -30,7 +30,8 @@ export interface CloneOptions {
   namespace: string;
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
-  owner: OwnerReference;
+  /** default: none yet */
+  owner?: OwnerReference;
 }
 
 /** Builds a clone from a template. The caller's metadata wins over that in the template. */
@@ -53,7 +54,7 @@ export function cloneOf(options: CloneOptions): UnstructuredObject {
       namespace: options.namespace,
       labels: { ...texts(metadata, 'labels'), ...options.labels },
       annotations,
-      ownerReferences: [options.owner],
+      ...(options.owner && { ownerReferences: [options.owner] }),
       ...firstFinalizers(kind, annotations),
     },
     ...(isJsonObject(spec) && { spec }),

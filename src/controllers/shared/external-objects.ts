@@ -30,11 +30,14 @@ export interface ExternalObjects {
 export interface Follower {
   /** must be a source of the controller */
   readonly source: ExternalSource;
-  /** returns the object with its contract version; undefined if it does not exist. Throws ContractError. */
+  /**
+   * Returns the object with its contract version; undefined if it does not exist, or the cache does not show it and
+   * nobody else is to be asked. Throws ContractError.
+   */
   get(
     reference: ContractReference,
     namespace: string,
-    options: { client: Client; signal?: AbortSignal },
+    options: { client: Client; signal?: AbortSignal; onlyCached?: boolean },
   ): Promise<ProviderObject | undefined>;
   /** objects of a kind controlled by an owner */
   controlledBy(
@@ -108,11 +111,12 @@ export function createExternalObjects(options: {
           },
         },
         kindOf: ({ apiGroup, kind }, signal) => contracts.resolve(apiGroup, kind, signal),
-        async get(reference, namespace, { client, signal }) {
+        async get(reference, namespace, { client, signal, onlyCached = false }) {
           const kind = await contracts.resolve(reference.apiGroup, reference.kind, signal);
           const key = kind.resource.namespaced ? { namespace, name: reference.name } : { name: reference.name };
           const informer = informerOf(kind);
           const cached = informer.hasSynced() ? informer.lister.get(key) : undefined;
+          if (onlyCached && !cached) return undefined;
           if (cached) return { object: cached, contract: kind.contract };
           // the cache may be stale, and "not found" can have irreversible consequences, so ask the API
           try {

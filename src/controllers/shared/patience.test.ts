@@ -40,6 +40,24 @@ describe('whether somebody waits for a change of a status', () => {
     expect(nobodyWaitsFor(seen, of)).toBe(!expected);
   });
 
+  it('nobody waits for a server that is being built, unless it failed', () => {
+    const fields = ['instanceID', 'instanceState', 'resources', 'ready'];
+    const built = (instanceState: string): StatusChange => ({ ...change(fields), patch: { instanceState } });
+    expect(nobodyWaitsFor(built('BUILD'), object('OpenStackServer'))).toBe(true);
+    expect(nobodyWaitsFor(built('ERROR'), object('OpenStackServer'))).toBe(false);
+  });
+
+  it('somebody waits for what a control plane reports of a machine at first, and when all is well', () => {
+    const machine = (...conditions: object[]): KubeObject => object('Machine', { status: { conditions } });
+    const member = { type: 'EtcdMemberHealthy', status: 'True' };
+    const pod = (status: Status) => ({ type: 'EtcdPodHealthy', status });
+    const first = change([], condition('EtcdPodHealthy', undefined, 'Unknown'));
+    expect(nobodyWaitsFor(first, machine(pod('Unknown')))).toBe(false);
+    const partly = change([], condition('EtcdMemberHealthy', 'Unknown', 'True'));
+    expect(nobodyWaitsFor(partly, machine(member, pod('Unknown')))).toBe(true);
+    expect(nobodyWaitsFor(partly, machine(member, pod('True')))).toBe(false);
+  });
+
   it('somebody waits for numbers of machines when all are there and work', () => {
     const numbers = (ready: number, upToDate = 2): KubeObject =>
       object('MachineSet', {
@@ -60,7 +78,19 @@ describe('whether somebody waits for a change of a status', () => {
 
 it('what sums up others waits longer than these', () => {
   const levels = ['OpenStackServer', 'Machine', 'MachineSet', 'MachineDeployment', 'Cluster'].map((kind) =>
-    patienceWith(object(kind)),
+    patienceWith(object(kind), change(['replicas'])),
   );
   expect(levels).toEqual([...new Set(levels)].sort((a, b) => a - b));
+});
+
+it('a text that sums up others waits longer than a count or a condition that is lost or new', () => {
+  const set = object('MachineSet');
+  const text = change(['deprecated'], condition('MachinesReady', 'False', 'Unknown'));
+  const others = [
+    change(['readyReplicas']),
+    change([], condition('MachinesReady', 'True', 'False')),
+    change([], condition('MachinesReady', undefined, 'Unknown')),
+  ];
+  for (const other of others) expect(patienceWith(set, text)).toBeGreaterThan(patienceWith(set, other));
+  expect(patienceWith(object('Machine'), text)).toBe(patienceWith(object('Machine'), change(['addresses'])));
 });

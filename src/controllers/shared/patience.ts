@@ -8,7 +8,7 @@ import {
   OpenStackServers,
   RKE2ControlPlanes,
 } from '../../api/index.ts';
-import { isJsonObject, type JsonObject, type KubeObject } from '../../machinery/index.ts';
+import { type Condition, isJsonObject, type JsonObject, type KubeObject } from '../../machinery/index.ts';
 import type { ConditionChange, StatusChange } from '../../runtime/index.ts';
 import { controlPlaneLabel } from './names.ts';
 
@@ -79,7 +79,10 @@ const informing: ReadonlySet<string> = new Set([
 /** Conditions of which every change makes a controller act. */
 const acting: ReadonlySet<string> = new Set(['HealthCheckSucceeded', 'OwnerRemediated']);
 
-/** Conditions that the control plane reports of a machine. The machine sums them up, and must not do so twice. */
+/**
+ * Conditions that the control plane reports of a machine. The machine sums them up, and becomes Ready when all of them are
+ * True.
+ */
 const summedUp: ReadonlySet<string> = new Set([
   'APIServerPodHealthy',
   'ControllerManagerPodHealthy',
@@ -99,9 +102,27 @@ const patience: Readonly<Record<string, number>> = {
   [Clusters.kind]: 2,
 };
 
-/** Tells how much longer than others the status of an object waits. */
-export function patienceWith({ kind }: KubeObject): number {
-  return patience[kind] ?? 1;
+/** The same for a new text about objects that report it themselves, while nothing is lost or reached. */
+const patienceWithTexts: Readonly<Record<string, number>> = {
+  [MachineSets.kind]: 3.5,
+  [KubeadmControlPlanes.kind]: 3.5,
+  [RKE2ControlPlanes.kind]: 3.5,
+  [MachineDeployments.kind]: 3.75,
+  [Clusters.kind]: 4,
+};
+
+/** Tells how much longer than others a change of the status of an object waits. */
+export function patienceWith({ kind }: KubeObject, change: StatusChange): number {
+  return (isText(change) ? patienceWithTexts[kind] : undefined) ?? patience[kind] ?? 1;
+}
+
+function isText({ fields, conditions }: StatusChange): boolean {
+  const isUnwell = (condition: Condition | undefined): boolean =>
+    condition !== undefined && condition.status !== 'True';
+  return (
+    fields.every((field) => observations.has(field)) &&
+    conditions.every(({ from, to }) => isUnwell(from) && isUnwell(to))
+  );
 }
 
 /** Tells whether neither a controller nor a user's script waits for a change of the status of an object. */
@@ -111,13 +132,28 @@ export function nobodyWaitsFor({ fields, conditions, patch }: StatusChange, obje
     observationsOf[object.kind]?.has(field) === true ||
     (counts.has(field) && !isReached(object, field)) ||
     (object.kind === Machines.kind && milestones.has(field) && !isMilestone(object, field, patch));
-  return fields.every(isObservation) && conditions.every(isPatient);
+  return (
+    (fields.every(isObservation) || isBeingBuilt(object, patch)) &&
+    conditions.every((condition) => isPatient(condition, object))
+  );
 }
 
-function isPatient({ type, from, to }: ConditionChange): boolean {
+function isPatient({ type, from, to }: ConditionChange, object: KubeObject): boolean {
   if (acting.has(type)) return false;
   if (from?.status === to?.status || informing.has(type)) return true;
-  return to?.status !== 'True' && !summedUp.has(type);
+  if (summedUp.has(type)) return from !== undefined && !isSummedUp(object);
+  return to?.status !== 'True';
+}
+
+/** Tells whether all that a control plane reports of a machine is well. */
+function isSummedUp(object: KubeObject): boolean {
+  const { conditions = [] } = (object as { status?: { conditions?: readonly Condition[] } }).status ?? {};
+  return conditions.every(({ type, status }) => !summedUp.has(type) || status === 'True');
+}
+
+/** Tells whether a server was just created. After a crash it is found by its mark. */
+function isBeingBuilt({ kind }: KubeObject, { instanceState }: JsonObject): boolean {
+  return kind === OpenStackServers.kind && instanceState === 'BUILD';
 }
 
 /** Tells whether a control plane continues: with the server of a machine, and with its Node. */

@@ -32,7 +32,7 @@ export function writeObject<T extends KubeObject>(
       path.includes('deprecated') ? inLegacyOrder(conditions) : inStoredOrder(conditions),
     statusMayWait: (change) =>
       nobodyWaitsFor(change, after) &&
-      context.statusMayWait?.(resource, objectKey(before), patienceWith(after)) === true,
+      context.statusMayWait?.(resource, objectKey(before), patienceWith(after, change)) === true,
     ...(options.observed && { observedGeneration: true }),
   });
 }

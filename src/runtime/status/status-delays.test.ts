@@ -23,14 +23,38 @@ describe('delays of the status', () => {
     expect(reconcile()).toEqual([true, false, 1999]);
   });
 
-  it('end when the clock is set back', () => {
+  it('are not longer when the clock is set back', () => {
     let now = start;
     const clock: Clock = { now: () => now, monotonic: () => now, after: () => () => {} };
     const delays = new StatusDelays(clock, 2000);
-    const first = delays.begin('key');
-    expect(first.mayWait('machine')).toBe(true);
-    first.end();
+    const mayWait = (times = 1): boolean => {
+      const delay = delays.begin('key');
+      const answer = delay.mayWait('machine', times);
+      delay.end();
+      return answer;
+    };
+    expect(mayWait()).toBe(true);
     now -= 60_000;
-    expect(delays.begin('key').mayWait('machine')).toBe(false);
+    expect(mayWait()).toBe(true);
+    now += 1_000;
+    expect(mayWait()).toBe(true);
+    now += 1_000;
+    expect(mayWait()).toBe(false);
+  });
+
+  it('are shortened by a change that may wait less', async () => {
+    const clock = new ManualClock(start);
+    const delays = new StatusDelays(clock, 2000);
+    const reconcile = (times: number): [boolean, number | undefined] => {
+      const delay = delays.begin('key');
+      return [delay.mayWait('set', times), delay.end()];
+    };
+    expect(reconcile(3)).toEqual([true, 6000]);
+    await clock.advance(1000);
+    expect(reconcile(1.5)).toEqual([true, 3000]);
+    await clock.advance(2999);
+    expect(reconcile(3)).toEqual([true, 1]);
+    await clock.advance(1);
+    expect(reconcile(3)).toEqual([false, undefined]);
   });
 });

@@ -32,9 +32,10 @@ export class StatusDelays {
       mayWait: (object, times = 1) => {
         const now = this.#clock.now();
         const delayMs = this.#delayMs * times;
-        const due = waiting.get(object) ?? this.#due.get(key)?.get(object) ?? now + delayMs;
-        // a clock that was set back must not delay a status for longer
-        if (now >= due || due - now > delayMs) return false;
+        const before = waiting.get(object) ?? this.#due.get(key)?.get(object);
+        // neither a clock that was set back nor an earlier change that could wait for longer delays this one
+        const due = Math.min(before ?? Number.POSITIVE_INFINITY, now + delayMs);
+        if (now >= due) return false;
         waiting.set(object, due);
         return true;
       },

@@ -30,7 +30,6 @@ import {
   pausedBy,
   setPausedCondition,
   watchFilter,
-  withFinalizer,
   writeObject,
 } from '../../shared/index.ts';
 import { type ClusterControllerDependencies, defaultConcurrency } from '../common/dependencies.ts';
@@ -55,12 +54,12 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
   );
 
   const reconcile = async (context: ReconcileContext, key: ObjectKey): Promise<Result> => {
-    const cached = context.cache.lister(MachineDeployments).get(key);
-    if (!cached || isFilteredOut(cached, dependencies.watchFilter)) return done();
-    const deployment = await withFinalizer(context, MachineDeployments, cached, machineDeploymentFinalizer);
-    const { namespace = '' } = deployment.metadata;
+    const deployment = context.cache.lister(MachineDeployments).get(key);
+    if (!deployment || isFilteredOut(deployment, dependencies.watchFilter)) return done();
+    const { namespace = '', finalizers = [] } = deployment.metadata;
     const cluster = context.cache.lister(Clusters).get({ namespace, name: deployment.spec.clusterName });
     const draft = draftOf(deployment);
+    if (!isDeleting(deployment)) draft.metadata.finalizers = [...new Set([...finalizers, machineDeploymentFinalizer])];
     const pauses = pausedBy(deployment, cluster);
     setPausedCondition(draft, pauses, context.clock.now());
     if (pauses.length > 0 || (!cluster && !isDeleting(deployment))) {
@@ -89,7 +88,7 @@ export function machineDeploymentController(dependencies: ClusterControllerDepen
       missingTemplates: scope.missingTemplates,
       nowMs: context.clock.now(),
     });
-    await writeObject(context, MachineDeployments, deployment, draft, { observed: errors.length === 0 });
+    await writeObject(context, MachineDeployments, scope.original, draft, { observed: errors.length === 0 });
     if (errors.length > 0) throw combined(errors);
     return result;
   };

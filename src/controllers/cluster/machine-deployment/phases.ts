@@ -25,6 +25,7 @@ import {
   updateInProgressAnnotation,
   withOwner,
   withoutFinalizer,
+  writeObject,
 } from '../../shared/index.ts';
 import { byCluster, clusterIndexValue } from '../common/indexes.ts';
 import { rolloutAfter } from '../common/template.ts';
@@ -69,6 +70,7 @@ export async function adoptSets(scope: MachineDeploymentScope): Promise<undefine
     // a set without the hash label was not created by a deployment
     if (controllerOf(set) || isDeleting(set) || labels[machineTemplateHashLabel] === undefined) continue;
     if (!selector.matches(labels)) continue;
+    await recordFinalizer(scope);
     const owner = ownerReference(deployment, MachineDeployments, { controller: true });
     const owners = withOwner(set.metadata.ownerReferences, owner);
     const patch = { metadata: { ownerReferences: asJson(owners) } };
@@ -159,8 +161,8 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
     };
     const replicas = plan.get(identity.name) ?? size;
     const desired = { ...identity, revision, replicas, disableCreate: false, annotations };
-    await applySet(scope, current, desiredSet(deployment, { ...desired, ...(current && { existing: current }) }));
     metadata.annotations = { ...metadata.annotations, [revisionAnnotation]: String(revision) };
+    await applySet(scope, current, desiredSet(deployment, { ...desired, ...(current && { existing: current }) }));
   }
   for (const set of live) {
     const name = set.metadata.name ?? '';
@@ -177,11 +179,22 @@ async function writeSets(scope: MachineDeploymentScope, revisions: Revisions, pa
   }
 }
 
+/** Stores the finalizer, with everything else that is known of the metadata, before the deployment gets its first set. */
+async function recordFinalizer(scope: MachineDeploymentScope): Promise<void> {
+  const { context, deployment, original } = scope;
+  if (original.metadata.finalizers?.includes(machineDeploymentFinalizer)) return;
+  const { metadata, spec } = deployment;
+  const recorded = { ...original, metadata, spec };
+  scope.original = await writeObject(context, MachineDeployments, original, recorded, { observed: false });
+}
+
 async function applySet(
-  { context, applies, deployment, sets }: MachineDeploymentScope,
+  scope: MachineDeploymentScope,
   existing: MachineSet | undefined,
   desired: MachineSet,
 ): Promise<void> {
+  await recordFinalizer(scope);
+  const { context, applies, deployment, sets } = scope;
   const { client, signal, events } = context;
   const name = desired.metadata.name ?? '';
   if (!existing) {

@@ -12,8 +12,9 @@ export interface MachineDeploymentScope {
   readonly refusals: Refusals;
   /** undefined if the cluster is gone and the deployment is being deleted */
   readonly cluster: Cluster | undefined;
-  readonly original: MachineDeployment;
-  /** private copy that the phases change; written once at the end */
+  /** as stored; replaced when the finalizer is stored */
+  original: MachineDeployment;
+  /** private copy that the phases change; written at the end */
   readonly deployment: MachineDeployment;
   sets: MachineSet[];
   machines: Machine[];

@@ -1,6 +1,7 @@
 import { must } from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
+  completeMachines,
   createMachine,
   creationProblem,
   deleteLeftoverParts,
@@ -8,7 +9,6 @@ import {
   explain,
   isDeleting,
   listMachines,
-  unfinishedNames,
 } from '../../shared/index.ts';
 import { desiredMachine, machineOwner, machineParts, newMachineName } from './machine-owner.ts';
 import { preflightProblems } from './preflight.ts';
@@ -43,11 +43,10 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
   }
   const batch = Math.min(lacking, room, mostPerPass);
   const parts = machineParts(owner, set);
-  const unfinished = await unfinishedNames(owner, parts, known);
   const { dataSecretName } = set.spec.template.spec.bootstrap;
   try {
     for (let i = 0; i < batch; i++) {
-      const name = unfinished.shift() ?? newMachineName(set, context.random);
+      const name = newMachineName(set, context.random);
       const machine = await createMachine(owner, name, parts, ({ bootstrap, infrastructure }) =>
         desiredMachine(owner, set, name, {
           bootstrap: {
@@ -60,13 +59,29 @@ export async function createMissing(scope: MachineSetScope, count: number): Prom
       scope.machines.push(machine);
     }
   } catch (error) {
-    if (context.signal.aborted) throw error;
-    scope.creationProblem = creationProblem(error, 'MachineCreationFailed');
-    context.events.event(set, 'Warning', 'FailedCreate', `Failed to create Machine: ${explain(error)}`);
-    throw error;
+    throw failed(scope, error);
   }
   // read the set again before the next batch: its replicas may have changed
   return batch < lacking ? after(0, 'more Machines are to be made') : undefined;
+}
+
+/** Creates what machines lack whose creation was interrupted. */
+export async function completeMissing(scope: MachineSetScope): Promise<void> {
+  const owner = machineOwner(scope);
+  try {
+    await completeMachines(owner, machineParts(owner, scope.set), scope.machines);
+  } catch (error) {
+    throw failed(scope, error);
+  }
+}
+
+/** Reports a failed creation, and returns its error. */
+function failed(scope: MachineSetScope, error: unknown): unknown {
+  const { context, set } = scope;
+  if (context.signal.aborted) return error;
+  scope.creationProblem = creationProblem(error, 'MachineCreationFailed');
+  context.events.event(set, 'Warning', 'FailedCreate', `Failed to create Machine: ${explain(error)}`);
+  return error;
 }
 
 /** Runs the preflight checks for new machines and for replacements. */

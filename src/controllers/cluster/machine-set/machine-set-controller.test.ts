@@ -269,6 +269,21 @@ describe('a machine set', () => {
     expect(conditionOf(await w.find(MachineSets, 'ms'), 'Paused')?.status).toBe('False');
   });
 
+  it('reports a machine whose infrastructure is refused, creates no more, and can remove it', async () => {
+    const faults: FaultRule[] = [
+      { verb: 'create', resource: 'FakeMachine', error: () => statusError.internal('quota exceeded') },
+    ];
+    const w = await begin({ faults });
+    await w.client.create(MachineSets, machineSet(w, 3), by);
+    await w.until(async () => (await w.list(Machines)).length === 1);
+    await w.pass(60_000);
+    expect(await w.list(Machines)).toHaveLength(1);
+    expect(conditionOf(await w.find(MachineSets, 'ms'), 'ScalingUp')?.message).toContain('quota exceeded');
+    await w.client.patch(MachineSets, key(w), 'merge', { spec: { replicas: 0 } }, by);
+    await w.until(async () => (await w.list(Machines)).length === 0);
+    expect(await w.list(FakeConfigs)).toEqual([]);
+  });
+
   const steps: [FaultVerb, string][] = [
     ['create', 'FakeConfig'],
     ['create', 'FakeMachine'],

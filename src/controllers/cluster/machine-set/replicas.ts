@@ -13,7 +13,7 @@ import {
   withoutFinalizer,
   writeObject,
 } from '../../shared/index.ts';
-import { createMissing, preflight } from './create-machines.ts';
+import { completeMissing, createMissing, preflight } from './create-machines.ts';
 import { machinesToDelete } from './deletion-order.ts';
 import { isUncounted, mayMove, moveMachine, receiverOf } from './move-machines.ts';
 import { planRemediation } from './remediation.ts';
@@ -29,9 +29,13 @@ export async function syncReplicas(scope: MachineSetScope): Promise<Result | und
   if (replicas === undefined) return undefined;
   const counted = scope.machines.filter((machine) => !isUncounted(set, machine));
   const difference = counted.length - replicas;
-  if (difference < 0) return await createMissing(scope, -difference);
-  const leaving = machinesToDelete(counted, difference, set.spec.deletion?.order, context.clock.now());
-  return await letGo(scope, leaving);
+  if (difference > 0) {
+    const leaving = machinesToDelete(counted, difference, set.spec.deletion?.order, context.clock.now());
+    return await letGo(scope, leaving);
+  }
+  // not before: a machine that cannot be completed can still be removed
+  await completeMissing(scope);
+  return difference < 0 ? await createMissing(scope, -difference) : undefined;
 }
 
 /** Moves machines to the receiving set if there is one; deletes the others. */

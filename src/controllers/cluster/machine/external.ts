@@ -1,6 +1,13 @@
 import { type ContractReference, clusterNameLabel, type Machine, Machines } from '../../../api/index.ts';
 import { objectKey, withOptimisticLock } from '../../../client/index.ts';
-import { asJson, isConflict, type JsonObject, type OwnerReference, parseApiVersion } from '../../../machinery/index.ts';
+import {
+  asJson,
+  isConflict,
+  type JsonObject,
+  type OwnerReference,
+  parseApiVersion,
+  parseRfc3339,
+} from '../../../machinery/index.ts';
 import { after, type Result } from '../../../runtime/index.ts';
 import {
   addressesOf,
@@ -27,6 +34,33 @@ import type { MachineScope, Referenced } from './scope.ts';
  * reconcile.
  */
 const missingRetryMs = 30_000;
+
+/** Time in which the owner of a new Machine creates what that refers to. */
+const creationMs = 5_000;
+
+/**
+ * Tells whether the owner of a new Machine is still creating what that refers to: nothing is missing yet. The objects
+ * trigger a reconcile.
+ */
+export async function waitForParts({ context, machine, follower }: MachineScope): Promise<Result | undefined> {
+  const { creationTimestamp, namespace = '' } = machine.metadata;
+  const created = parseRfc3339(creationTimestamp ?? '');
+  if (created === undefined || isDeleting(machine) || !controllerOf(machine)) return undefined;
+  const left = created + creationMs - context.clock.now();
+  if (left <= 0 || left > creationMs) return undefined;
+  const { bootstrap, infrastructureRef } = machine.spec;
+  const { client, signal } = context;
+  try {
+    for (const reference of [bootstrap.configRef, infrastructureRef]) {
+      if (!reference || (await follower.get(reference, namespace, { client, signal, onlyCached: true }))) continue;
+      return after(left, `${reference.kind} does not exist yet`);
+    }
+  } catch (error) {
+    // reported with the reference
+    if (!(error instanceof ContractError)) throw error;
+  }
+  return undefined;
+}
 
 /** Tracks the bootstrap config until its data Secret exists. */
 export async function reconcileBootstrap(scope: MachineScope): Promise<Result | undefined> {

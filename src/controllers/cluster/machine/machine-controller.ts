@@ -62,7 +62,7 @@ import {
 } from '../common/indexes.ts';
 import { combined, type Phase, runPhases } from '../common/phases.ts';
 import { reconcileDelete } from './deletion.ts';
-import { reconcileBootstrap, reconcileInfrastructure } from './external.ts';
+import { reconcileBootstrap, reconcileInfrastructure, waitForParts } from './external.ts';
 import { reconcileInPlaceUpdate } from './in-place-update.ts';
 import { observeLegacyMachine } from './legacy-status.ts';
 import { replaceLostServer } from './lost-server.ts';
@@ -120,6 +120,8 @@ export function machineController(dependencies: ClusterControllerDependencies): 
       infrastructure: notObserved,
       node: { state: 'unknown' },
     };
+    const wait = await waitForParts(scope);
+    if (wait) return wait;
     const phases = isDeleting(machine) ? [...always, reconcileDelete] : always;
     const { result, errors } = await runPhases(phases, scope, { carryOn: true });
     const later = observe(scope, errors);

@@ -8,6 +8,7 @@ import {
 } from '../../../api/index.ts';
 import { formatApiVersion } from '../../../machinery/index.ts';
 import { lastAppliedAnnotation, ownerReference } from '../../shared/index.ts';
+import { planeFinalizer } from './names.ts';
 
 /** Builds the k0smotron.io Cluster of a control plane, with the name of the Cluster API Cluster and the user's spec. */
 export function childPlane(controlPlane: K0smotronControlPlane, cluster: Cluster): K0smotronCluster {
@@ -23,6 +24,7 @@ export function childPlane(controlPlane: K0smotronControlPlane, cluster: Cluster
       labels: { ...metadata.labels, [clusterNameLabel]: clusterName },
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [ownerReference(controlPlane, K0smotronControlPlanes, { controller: true })],
+      finalizers: [planeFinalizer],
     },
     spec,
   };

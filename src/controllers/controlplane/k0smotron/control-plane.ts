@@ -86,7 +86,7 @@ async function ensurePlane(
       signal,
     });
   }
-  return client.apply(K0smotronClusters, desired, { fieldManager: planeFieldManager, force: true, signal });
+  return planes.create(client, K0smotronClusters, desired, signal);
 }
 
 /** Returns the lowest version in a ready Pod. */

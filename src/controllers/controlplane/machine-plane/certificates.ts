@@ -38,7 +38,9 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<Resu
   const plans = provider.certificatePlans(controlPlane);
   const isFresh = memory.certificatesCheckedAt !== undefined && now - memory.certificatesCheckedAt < recheckMs;
   const secrets = context.cache.lister(Secrets);
-  if (known && isFresh && plans.every((plan) => secrets.get(certificateSecretKey(objectKey(cluster), plan)))) {
+  if (isFresh && plans.every((plan) => secrets.get(certificateSecretKey(objectKey(cluster), plan)))) {
+    // the status of the last check may not be written yet
+    tellAvailable(scope);
     return undefined;
   }
   const access = { client: context.client, cluster: objectKey(cluster), plans, signal: context.signal };
@@ -59,9 +61,7 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<Resu
     const existingOnly = isInitialized(controlPlane);
     await ensureClusterCertificates({ ...access, clock: context.clock, owner, existingOnly });
     memory.certificatesCheckedAt = now;
-    scope.certificatesAvailable = true;
-    setVerdict(controlPlane, available, { status: 'True', reason: 'Available' }, now);
-    setLegacy(controlPlane, available, legacyTrue, now);
+    tellAvailable(scope);
     return undefined;
   } catch (error) {
     if (context.signal.aborted) throw error;
@@ -78,6 +78,14 @@ export async function ensureCertificates(scope: ControlPlaneScope): Promise<Resu
     if (broken) return after(missingMs, errorMessage(error));
     throw error;
   }
+}
+
+function tellAvailable(scope: ControlPlaneScope): void {
+  const { controlPlane, context } = scope;
+  const now = context.clock.now();
+  scope.certificatesAvailable = true;
+  setVerdict(controlPlane, available, { status: 'True', reason: 'Available' }, now);
+  setLegacy(controlPlane, available, legacyTrue, now);
 }
 
 function tell(scope: ControlPlaneScope, verdict: Verdict, severity: 'Error' | 'Warning'): void {

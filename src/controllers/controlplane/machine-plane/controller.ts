@@ -37,7 +37,7 @@ import { isControlPlaneNode } from './health/control-plane-nodes.ts';
 import { completeInPlaceUpdates, waitForInPlaceUpdates } from './in-place.ts';
 import { inspectWorkload, reportUpToDate, reportWaiting } from './inspect.ts';
 import { ensureKubeconfig } from './kubeconfig.ts';
-import { deleteLeftovers } from './machines/create-machine.ts';
+import { completeMachinesOfPlane, deleteLeftovers } from './machines/create-machine.ts';
 import { findMachines, registerMachineIndex } from './machines/find-machines.ts';
 import { syncMachinesOfControlPlane } from './machines/machine-owner.ts';
 import { readParts } from './machines/read-parts.ts';
@@ -73,6 +73,7 @@ const normal: readonly Step[] = [
   ensureCertificates,
   waitForEndpoint,
   ensureKubeconfig,
+  completeMachinesOfPlane,
   readParts,
   syncMachinesOfControlPlane,
   rebuildFromSnapshot,

@@ -6,7 +6,7 @@ import { openStackServerFinalizer } from '../common/names.ts';
 import { attempt } from '../common/outcomes.ts';
 import { isBegunByUpstream } from '../common/upstream.ts';
 import { instanceDeletedReason, instanceDeleteFailedReason, instanceReadyCondition } from './conditions.ts';
-import { findInstances, isGone } from './instance.ts';
+import { findInstances, isGone, recallInstance } from './instance.ts';
 import { releaseClaim } from './pool-address.ts';
 import { findPorts, namedPort } from './ports.ts';
 import { judge, type ServerScope, save, updateStatus } from './scope.ts';
@@ -47,6 +47,7 @@ export function drop(server: ServerScope['server']): void {
 async function deleteInstances(scope: ServerScope): Promise<Result | undefined> {
   const { server, observedState, cloud, context, memory } = scope;
   const { name } = server.metadata;
+  if (recallInstance(scope)) await save(scope);
   let { instanceID: id } = server.status ?? {};
   if (id === undefined) {
     // a server whose creation response was lost is found by its mark; further ones are found in later reconciles

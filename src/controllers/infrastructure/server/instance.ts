@@ -30,19 +30,35 @@ export async function adoptInstance(scope: ServerScope): Promise<boolean> {
   scope.cloud.view.remember('server', found);
   await recordPorts(scope);
   notePlace(scope);
+  remember(scope, found.id);
   updateStatus(scope.server, { instanceID: found.id, instanceState: found.status, ready: false });
   await save(scope);
   return true;
 }
 
-/** Creates the server and records its id at once. */
+/**
+ * Creates the server. Its id is written with what is observed of it, or some seconds later: after a crash, the server is
+ * found by its mark.
+ */
 export async function createInstance(scope: ServerScope, material: ServerMaterial): Promise<void> {
   scope.memory.untried.delete('server');
   const id = await askForServer(scope, material);
   // so that a server deleted before it is first observed is still reported missing in this project
   notePlace(scope);
-  updateStatus(scope.server, { instanceID: id, instanceState: 'BUILD', ready: false });
-  await save(scope);
+  remember(scope, id);
+  recallInstance(scope);
+}
+
+function remember({ server, memory }: ServerScope, id: string): void {
+  const { resources } = server.status ?? {};
+  memory.created = { instanceID: id, ...(resources && { resources }) };
+}
+
+/** Adds the server that this process created to a status that does not name it yet. Returns false if there is none. */
+export function recallInstance({ server, memory }: ServerScope): boolean {
+  if (server.status?.instanceID !== undefined || !memory.created) return false;
+  updateStatus(server, { ...memory.created, instanceState: 'BUILD', ready: false });
+  return true;
 }
 
 /** Lists servers with our mark, oldest first. */

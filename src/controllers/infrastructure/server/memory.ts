@@ -1,3 +1,5 @@
+import type { OpenStackServerStatus } from '../../../api/index.ts';
+
 /** Resource types created for a server. */
 export type Made = 'ports' | 'volumes' | 'server';
 
@@ -8,6 +10,8 @@ export interface ServerMemory {
    * requested any since. An entry is removed before the first request, so that its result is looked up afterwards.
    */
   readonly untried: Set<Made>;
+  /** the server that this process created and its ports, which may not be in the status yet */
+  created?: Pick<OpenStackServerStatus, 'instanceID' | 'resources'>;
   /** volume ids by device name, while the server waits for them */
   readonly volumes: Map<string, string>;
   /** id and address of the floating IP from a pool */

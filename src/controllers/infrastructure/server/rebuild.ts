@@ -71,6 +71,7 @@ export async function removeFailedBuild(scope: ServerScope, seen: Server): Promi
 export async function forgetFailedBuild(scope: ServerScope): Promise<Result> {
   const { instanceID: _, ...status } = scope.server.status ?? { ready: false };
   scope.server.status = status;
+  delete scope.memory.created;
   // some volumes are deleted with their server, so look them up again
   for (const id of scope.memory.volumes.values()) scope.cloud.view.forget('volume', id);
   scope.memory.volumes.clear();

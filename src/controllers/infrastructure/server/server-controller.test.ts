@@ -140,6 +140,67 @@ describe('an OpenStackServer', () => {
   );
 });
 
+describe('an OpenStackServer whose status may wait', () => {
+  const servers = async () => await collect(world.tenant.compute.servers.list());
+  const isCreated = async (): Promise<boolean> => (await servers()).length === 1;
+  const openPatient = async (buildMs?: number): Promise<void> => {
+    const { cloud } = await openWorld({ statusDelayMs: 3_000 });
+    if (buildMs === undefined) return;
+    cloud.operator.faults.set({
+      id: 'slow',
+      when: { operation: 'server.build', name: 's1' },
+      effect: { kind: 'slow', ms: buildMs },
+    });
+  };
+
+  it('is written twice: before its server is created, and when that runs', async () => {
+    await openPatient();
+    await createServer(world, 's1');
+    await world.until(isCreated);
+    expect(await status('s1')).not.toHaveProperty('instanceID');
+    await world.until(() => isReady('s1'));
+    // also finalizer and owner mark, and its project
+    expect(world.writes()).toBe(4);
+    const id = (await servers())[0]?.id;
+    const [port] = await collect(world.tenant.network.ports.list({ deviceId: id }));
+    expect(await status('s1')).toMatchObject({ instanceID: id, resources: { ports: [{ id: port!.id }] } });
+  });
+
+  it('names a server that is built slowly after some seconds', async () => {
+    await openPatient(60_000);
+    await createServer(world, 's1');
+    await world.until(isCreated);
+    await world.pass(4_000);
+    expect(await status('s1')).toMatchObject({ instanceID: expect.any(String), instanceState: 'BUILD' });
+    await world.until(() => isReady('s1'));
+    expect(await servers()).toHaveLength(1);
+  });
+
+  it.each([
+    ['a crash', () => world.restart()],
+    ['a deletion', () => deleteServer(world, 's1')],
+    [
+      'a crash and a deletion',
+      async () => {
+        await world.restart();
+        await deleteServer(world, 's1');
+      },
+    ],
+  ])('neither doubles nor leaks a server that it does not name yet: %s', async (what, happens) => {
+    await openPatient(60_000);
+    await createServer(world, 's1');
+    await world.until(isCreated);
+    expect(await status('s1')).not.toHaveProperty('instanceID');
+    await happens();
+    if (what === 'a crash') {
+      await world.until(() => isReady('s1'));
+      expect(await servers()).toHaveLength(1);
+      await deleteServer(world, 's1');
+    }
+    expect(await leftBehind(world)).toEqual([]);
+  });
+});
+
 describe('an OpenStackServer with a fault', () => {
   it.each([false, true])('is rebuilt with the same ports when nova fails to build it; crash: %s', async (crashes) => {
     const { cloud } = await openWorld();

@@ -38,7 +38,7 @@ import { addressesOf } from './addresses.ts';
 import { createCloudFinder } from './cloud-finder.ts';
 import { Awaited, dependencyFailedReason, instanceReadyCondition } from './conditions.ts';
 import { drop, mayOwnResources, reconcileDelete } from './deletion.ts';
-import { adoptInstance, createInstance } from './instance.ts';
+import { adoptInstance, createInstance, recallInstance } from './instance.ts';
 import { createLookupCache } from './lookup-cache.ts';
 import { missServer, notePlace } from './loss.ts';
 import { createServerMemories } from './memory.ts';
@@ -146,7 +146,7 @@ export function openStackServerController(dependencies: InfrastructureDependenci
   };
 
   const reconcileNormal = async (scope: ServerScope): Promise<Result | undefined> => {
-    if (scope.server.status?.instanceID === undefined) await create(scope);
+    if (scope.server.status?.instanceID === undefined && !recallInstance(scope)) await create(scope);
     return await observe(scope);
   };
 

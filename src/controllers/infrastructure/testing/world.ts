@@ -68,6 +68,8 @@ export interface WorldOptions {
   /** faults of the management API, for controllers only; may be changed at run time */
   faults?: FaultRule[];
   watchFilter?: string;
+  /** how long a status that nobody waits for may wait, as on an API reached by requests; default 0 */
+  statusDelayMs?: number;
   seed?: number;
 }
 
@@ -181,6 +183,7 @@ export async function createInfrastructureWorld(options: WorldOptions): Promise<
       log: logger,
       namespace,
       parted: [partedSecrets],
+      statusDelayMs: options.statusDelayMs ?? 0,
       gracefulStopMs: 1,
     });
     const sessions = createSessionPool({ transport: counted, clock, random, patience: controllerPatience });

@@ -1,7 +1,8 @@
 import { type ContractReference, type Machine, Machines } from '../../../api/index.ts';
+import type { UnstructuredObject } from '../../../machinery/index.ts';
 import { explain } from '../conditions.ts';
 import type { MachineOwner } from './machine-owner.ts';
-import { ensurePart, type MachinePart } from './parts.ts';
+import { createPart, isLacking, type MachinePart } from './parts.ts';
 
 export class MachineCreationError extends Error {
   readonly step: MachinePart['step'] | 'machine';
@@ -19,8 +20,8 @@ export interface MachineReferences {
 }
 
 /**
- * Creates the parts first, then the Machine: providers ignore a part without a Machine. The name is chosen once; if
- * interrupted, the parts carry it to the next reconcile (see `unfinishedNames`).
+ * Creates the Machine first and then its parts, which it owns from the beginning. The Machine names them: if this is
+ * interrupted, `completeMachines` creates what is missing.
  */
 export async function createMachine(
   owner: MachineOwner,
@@ -30,20 +31,46 @@ export async function createMachine(
 ): Promise<Machine> {
   const { context, applies, object } = owner;
   const references: MachineReferences = {};
+  const drafts: [MachinePart, UnstructuredObject][] = [];
   let step: MachineCreationError['step'] = 'machine';
   try {
+    // what cannot be built, for example without its template, must not leave a Machine
     for (const part of parts) {
       step = part.step;
-      references[step] = await ensurePart(owner, part, name);
+      drafts.push([part, await part.build(name)]);
+      references[step] = { ...part.kind, name };
     }
     step = 'machine';
     const machine = await applies.machine.create(context.client, Machines, build(references), context.signal);
     context.log.info('Machine created', { machine: name });
     context.events.event(object, 'Normal', 'SuccessfulCreate', `Created Machine "${name}"`);
+    for (const [part, draft] of drafts) {
+      step = part.step;
+      await createPart(owner, part, draft, machine);
+    }
     return machine;
   } catch (error) {
     if (context.signal.aborted) throw error;
     throw new MachineCreationError(step, error);
+  }
+}
+
+/** Creates the parts that Machines lack because their creation was interrupted. */
+export async function completeMachines(
+  owner: MachineOwner,
+  parts: readonly MachinePart[],
+  machines: readonly Machine[],
+): Promise<void> {
+  for (const machine of machines) {
+    for (const part of parts) {
+      if (!(await isLacking(owner, part, machine))) continue;
+      try {
+        await createPart(owner, part, await part.build(machine.metadata.name ?? ''), machine);
+      } catch (error) {
+        if (owner.context.signal.aborted) throw error;
+        throw new MachineCreationError(part.step, error);
+      }
+    }
   }
 }
 

@@ -2,5 +2,5 @@
 export * from './create-machine.ts';
 export * from './machine-name.ts';
 export * from './machine-owner.ts';
-export { deleteLeftoverParts, type MachinePart, templatePart, unfinishedNames } from './parts.ts';
+export { deleteLeftoverParts, type MachinePart, templatePart } from './parts.ts';
 export * from './sync-machines.ts';

@@ -28,11 +28,11 @@ import {
 } from '../../testing/provider-kinds.ts';
 import { createApplyOnce } from '../apply-once.ts';
 import type { Follower } from '../external-objects.ts';
-import { isControlledBy } from '../ownership.ts';
-import { createMachine, creationProblem } from './create-machine.ts';
+import { isControlledBy, isDeleting, ownerReference } from '../ownership.ts';
+import { completeMachines, createMachine, creationProblem } from './create-machine.ts';
 import { machineName } from './machine-name.ts';
 import { listMachines, type MachineOwner, machineOf } from './machine-owner.ts';
-import { deleteLeftoverParts, type MachinePart, templatePart, unfinishedNames } from './parts.ts';
+import { deleteLeftoverParts, type MachinePart, templatePart } from './parts.ts';
 import { syncMachines } from './sync-machines.ts';
 
 const namespace = 'n';
@@ -108,9 +108,9 @@ function world(rules: FaultRule[] = []) {
     const owner = await ownerAfterStart();
     const parts = partsOf(owner, template);
     const known = await listMachines(owner);
+    await completeMachines(owner, parts, known);
     if (known.length === 0) {
-      const [unfinished] = await unfinishedNames(owner, parts, known);
-      const name = unfinished ?? machineName('ms-{{ .random }}', {}, random);
+      const name = machineName('ms-{{ .random }}', {}, random);
       known.push(
         await createMachine(owner, name, parts, ({ bootstrap, infrastructure }) =>
           machineOf(owner, {
@@ -150,9 +150,9 @@ function world(rules: FaultRule[] = []) {
 
 describe('the interrupted creation of a Machine', () => {
   const writes = [
+    ['apply', 'Machine'],
     ['create', 'FakeConfig'],
     ['create', 'FakeMachine'],
-    ['apply', 'Machine'],
   ] as const;
   const cases = writes.flatMap(([verb, resource]) =>
     (['before', 'after'] as const).map((when) => ({ verb, resource, when })),
@@ -161,31 +161,43 @@ describe('the interrupted creation of a Machine', () => {
     const w = world([{ ...fault, times: 1, error: () => statusError.internal('crash') }]);
     await w.begin();
     await expect(w.reconcile()).rejects.toThrow(/crash/);
-    const begun = new Set([...(await w.names(FakeConfigs)), ...(await w.names(FakeMachines))]);
+    const begun = await w.names(Machines);
     for (let i = 0; i < 3; i++) await w.reconcile();
-    const made = await w.names(Machines);
-    expect(made).toHaveLength(1);
-    expect(await w.names(FakeConfigs)).toEqual(made);
-    expect(await w.names(FakeMachines)).toEqual(made);
-    for (const name of begun) expect(made).toContain(name);
+    const [machine, ...others] = await w.list(Machines);
+    const made = [machine?.metadata.name];
+    expect(others).toEqual([]);
+    if (begun.length > 0) expect(made).toEqual(begun);
+    for (const kind of [FakeConfigs, FakeMachines]) {
+      expect(await w.names(kind)).toEqual(made);
+      for (const part of await w.list(kind)) expect(isControlledBy(part, machine!)).toBe(true);
+    }
   });
 
-  it.each(['FakeConfig', 'FakeMachine'])(
-    'is not completed with parts of an older template, which are deleted (crash after %s)',
-    async (resource) => {
-      const w = world([
-        { verb: 'create', resource, when: 'after', times: 1, error: () => statusError.internal('crash') },
-      ]);
-      await w.begin();
-      await expect(w.reconcile('t1')).rejects.toThrow(/crash/);
-      await w.reconcile('t2');
-      const made = await w.names(Machines);
-      expect(made).toHaveLength(1);
-      expect(await w.names(FakeConfigs)).toEqual(made);
-      expect(await w.names(FakeMachines)).toEqual(made);
-      for (const part of await w.list(FakeConfigs)) expect(part.spec).toEqual({ size: 't2' });
-    },
-  );
+  it('is not completed while the Machine is being deleted, or once it has what it lacked', async () => {
+    const w = world([
+      { verb: 'create', resource: 'FakeMachine', when: 'before', times: 1, error: () => statusError.internal('crash') },
+    ]);
+    await w.begin();
+    await expect(w.reconcile()).rejects.toThrow(/crash/);
+    const owner = await w.ownerAfterStart();
+    const [machine] = await w.list(Machines);
+    const provisioned = { ...machine!, spec: { ...machine!.spec, providerID: 'x' } };
+    await completeMachines(owner, w.partsOf(owner), [provisioned]);
+    await w.server.delete(Machines, { namespace, name: machine!.metadata.name! });
+    await completeMachines(owner, w.partsOf(owner), [machine!]);
+    expect(await w.names(FakeMachines)).toEqual([]);
+  });
+
+  it('as of upstream, parts first, is undone', async () => {
+    const w = world();
+    await w.begin();
+    const owner = await w.ownerAfterStart();
+    const ownerReferences = [ownerReference(owner.object, owner.resource, { controller: true })];
+    const part = { apiVersion: 'bootstrap.cluster.x-k8s.io/v1', kind: 'FakeConfig' };
+    await w.server.create(FakeConfigs, { ...part, metadata: { name: 'x', namespace, ownerReferences } }, by);
+    await w.reconcile();
+    expect(await w.names(FakeConfigs)).toEqual(await w.names(Machines));
+  });
 
   it('keeps the parts of a Machine that is missing in the cache', async () => {
     const w = world();
@@ -206,13 +218,19 @@ describe('the interrupted creation of a Machine', () => {
       metadata: { name: 'x', namespace },
     };
     await w.server.create(FakeConfigs, foreign, by);
-    const creation = createMachine(owner, 'x', w.partsOf(owner), () => ({}) as Machine);
+    const creation = createMachine(owner, 'x', w.partsOf(owner), ({ bootstrap, infrastructure }) =>
+      machineOf(owner, {
+        name: 'x',
+        spec: { bootstrap: { configRef: bootstrap! }, infrastructureRef: infrastructure! },
+      }),
+    );
     const error = await creation.catch((problem: unknown) => problem);
     expect(creationProblem(error, 'Last')).toMatchObject({
       legacyReason: 'BootstrapTemplateCloningFailed',
       message: expect.stringContaining('already exists'),
     });
-    expect(await w.names(Machines)).toEqual([]);
+    for (const machine of await w.list(Machines)) expect(isDeleting(machine)).toBe(true);
+    expect((await w.list(FakeConfigs))[0]?.metadata.ownerReferences).toBeUndefined();
   });
 
   it('names the missing template', async () => {

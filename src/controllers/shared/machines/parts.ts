@@ -1,7 +1,13 @@
-import type { ContractReference, Machine } from '../../../api/index.ts';
+import { type ContractReference, type Machine, Machines } from '../../../api/index.ts';
 import { objectKey } from '../../../client/index.ts';
-import { ignoreNotFound, isAlreadyExists, must, type UnstructuredObject } from '../../../machinery/index.ts';
-import { cloneOf, isCloneOf, kindWithoutTemplate } from '../clone-template.ts';
+import {
+  ignoreNotFound,
+  isAlreadyExists,
+  type KubeObject,
+  must,
+  type UnstructuredObject,
+} from '../../../machinery/index.ts';
+import { cloneOf, kindWithoutTemplate } from '../clone-template.ts';
 import { isControlledBy, isDeleting, ownerReference } from '../ownership.ts';
 import { listMachines, type MachineOwner } from './machine-owner.ts';
 
@@ -11,10 +17,8 @@ type PartKind = Pick<ContractReference, 'apiGroup' | 'kind'>;
 export interface MachinePart {
   readonly step: 'bootstrap' | 'infrastructure';
   readonly kind: PartKind;
-  /** builds the object for a Machine with this name */
+  /** builds the object for a Machine with this name, without an owner */
   build(name: string): UnstructuredObject | Promise<UnstructuredObject>;
-  /** whether an object of an interrupted creation equals what would be created now */
-  matches(object: UnstructuredObject): boolean;
 }
 
 /** Builds a part that is cloned from a template. */
@@ -27,7 +31,6 @@ export function templatePart(
   return {
     step,
     kind,
-    matches: (object) => isCloneOf(object, reference),
     async build(name) {
       const { client, signal } = owner.context;
       const namespace = owner.object.metadata.namespace ?? '';
@@ -42,26 +45,54 @@ export function templatePart(
         // template labels and annotations are applied by a separate field manager, so that they can be removed later
         labels: owner.labels,
         annotations: {},
-        owner: ownerReference(owner.object, owner.resource, { controller: true }),
       });
     },
   };
 }
 
-/** Creates a part, or finds it from an earlier reconcile. */
-export async function ensurePart(owner: MachineOwner, part: MachinePart, name: string): Promise<ContractReference> {
+/** Creates a part of a Machine, which is its owner. Nothing happens if the Machine has it already. */
+export async function createPart(
+  owner: MachineOwner,
+  part: MachinePart,
+  draft: UnstructuredObject,
+  machine: Machine,
+): Promise<void> {
   const { client, signal } = owner.context;
-  const object = await part.build(name);
   const { resource } = await owner.follower.kindOf(part.kind, signal);
+  const ownerReferences = [ownerReference(machine, Machines, { controller: true })];
+  const object = { ...draft, metadata: { ...draft.metadata, ownerReferences } };
   try {
     const { metadata } = await client.create(resource, object, { fieldManager: owner.partManager, signal });
     owner.applies.metadata.noteBirth(must(metadata.uid, 'metadata.uid'));
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const existing = await client.get(resource, objectKey(object), { signal });
-    if (!isControlledBy(existing, owner.object)) throw error;
+    if (isControlledBy(existing, machine)) return;
+    // the next Machine gets another name
+    await client.delete(Machines, objectKey(machine), { signal, preconditions: uidOf(machine) }).catch(ignoreNotFound);
+    throw error;
   }
-  return { ...part.kind, name };
+}
+
+/**
+ * Tells whether a Machine has no such part although its creation should have made it. The API is asked before, because a
+ * part may just be missing in the cache, or the Machine be on its way out with its parts.
+ */
+export async function isLacking(
+  { context, follower, object }: MachineOwner,
+  part: MachinePart,
+  machine: Machine,
+): Promise<boolean> {
+  const { bootstrap, infrastructureRef, providerID } = machine.spec;
+  const reference = part.step === 'bootstrap' ? bootstrap.configRef : infrastructureRef;
+  const isDone = (part.step === 'bootstrap' ? bootstrap.dataSecretName : providerID) !== undefined;
+  const { namespace = '', name, uid } = machine.metadata;
+  if (isDone || isDeleting(machine) || !reference || reference.name !== name) return false;
+  if (reference.kind !== part.kind.kind || reference.apiGroup !== part.kind.apiGroup) return false;
+  const { client, signal } = context;
+  if (await follower.get(reference, namespace, { client, signal })) return false;
+  const live = await client.get(Machines, { namespace, name: reference.name }, { signal }).catch(ignoreNotFound);
+  return live !== undefined && live.metadata.uid === uid && !isDeleting(live) && isControlledBy(live, object);
 }
 
 interface Leftover {
@@ -69,7 +100,7 @@ interface Leftover {
   object: UnstructuredObject;
 }
 
-/** Lists objects without a Machine, left over from interrupted creations. */
+/** Lists objects without a Machine: upstream's controllers create them before their Machine, and so did older versions. */
 async function leftovers(
   { object: owner, context, follower }: MachineOwner,
   parts: readonly MachinePart[],
@@ -86,20 +117,6 @@ async function leftovers(
   return found;
 }
 
-/** Lists names of interrupted creations that match the current spec and can be completed. */
-export async function unfinishedNames(
-  owner: MachineOwner,
-  parts: readonly MachinePart[],
-  known: readonly Machine[],
-): Promise<string[]> {
-  const usable = new Map<string, boolean>();
-  for (const { part, object } of await leftovers(owner, parts, known)) {
-    const { name = '' } = object.metadata;
-    usable.set(name, (usable.get(name) ?? true) && part.matches(object));
-  }
-  return [...usable].flatMap(([name, isUsable]) => (isUsable ? [name] : [])).sort();
-}
-
 /** Deletes parts without a Machine. Call only when no creation is to be completed. */
 export async function deleteLeftoverParts(
   owner: MachineOwner,
@@ -113,11 +130,10 @@ export async function deleteLeftoverParts(
   for (const { part, object } of found) {
     if (live.has(object.metadata.name)) continue;
     const { resource } = await owner.follower.kindOf(part.kind, signal);
-    const { uid, resourceVersion } = object.metadata;
-    const preconditions = {
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-    };
+    const { resourceVersion } = object.metadata;
+    const preconditions = { ...uidOf(object), ...(resourceVersion !== undefined && { resourceVersion }) };
     await client.delete(resource, objectKey(object), { signal, preconditions }).catch(ignoreNotFound);
   }
 }
+
+const uidOf = ({ metadata: { uid } }: KubeObject): { uid?: string } => (uid === undefined ? {} : { uid });

@@ -7,7 +7,7 @@ import {
 import { objectKey } from '../../../../client/index.ts';
 import { ignoreNotFound, isNotFound } from '../../../../machinery/index.ts';
 import { conditionOf, isDeleting, ownerOf, setVerdict, withoutFinalizer } from '../../../shared/index.ts';
-import { controlPlaneFieldManager, controlPlaneFinalizer } from '../names.ts';
+import { controlPlaneFinalizer } from '../names.ts';
 import { hostAndPort } from '../tenant/exposure-spec.ts';
 import type { ControlPlaneScope } from './scope.ts';
 import { reconcileClusterSecrets } from './secrets.ts';
@@ -83,7 +83,7 @@ async function ensureTenant(
 ): Promise<TenantControlPlane> {
   const { client, signal } = context;
   if (live) return tenants.apply(client, TenantControlPlanes, desired, live, signal);
-  return client.apply(TenantControlPlanes, desired, { fieldManager: controlPlaneFieldManager, force: true, signal });
+  return tenants.create(client, TenantControlPlanes, desired, signal);
 }
 
 /** Copies the endpoint to the spec once; Cluster API reads it there. */

@@ -15,6 +15,7 @@ import {
 } from '../../../../api/index.ts';
 import { formatApiVersion } from '../../../../machinery/index.ts';
 import { lastAppliedAnnotation, ownerReference } from '../../../shared/index.ts';
+import { tenantFinalizer } from '../names.ts';
 
 /** Builds the TenantControlPlane of a KamajiControlPlane, with the same name and a translated spec. */
 export function tenantOf(controlPlane: KamajiControlPlane, cluster: Cluster): TenantControlPlane {
@@ -29,6 +30,7 @@ export function tenantOf(controlPlane: KamajiControlPlane, cluster: Cluster): Te
       labels: { ...labels, [clusterNameLabel]: cluster.metadata.name ?? '' },
       ...(Object.keys(kept).length > 0 && { annotations: kept }),
       ownerReferences: [ownerReference(controlPlane, KamajiControlPlanes, { controller: true })],
+      finalizers: [tenantFinalizer],
     },
     spec: tenantSpec(controlPlane, cluster),
   };

@@ -1,6 +1,7 @@
 import type { Machine } from '../../../../api/index.ts';
-import { deepEqual, formatApiVersion, must } from '../../../../machinery/index.ts';
+import { formatApiVersion, must } from '../../../../machinery/index.ts';
 import {
+  completeMachines,
   createMachine,
   creationProblem,
   deleteLeftoverParts,
@@ -9,13 +10,13 @@ import {
   type MachineOwner,
   type MachinePart,
   machineName,
-  ownerReference,
   templatePart,
-  unfinishedNames,
 } from '../../../shared/index.ts';
 import { remediationInProgressAnnotation } from '../names.ts';
-import type { ControlPlaneScope } from '../scope.ts';
+import { type ControlPlaneScope, isInitialized, requeueAfter } from '../scope.ts';
 import { desiredMachine, machineOwner, type OwnerScope } from './machine-owner.ts';
+
+const completionRetryMs = 15_000;
 
 /** Parts of the scope that a creation needs. */
 export type CreationScope = OwnerScope & Pick<ControlPlaneScope, 'machines' | 'creationProblem'>;
@@ -25,12 +26,12 @@ export interface NewMachine {
   failureDomain: string | undefined;
 }
 
-/** Creates one machine. The name is chosen once, so an interrupted creation is completed under the same name. */
+/** Creates one machine. */
 export async function createControlPlaneMachine(
   scope: CreationScope,
   { role, failureDomain }: NewMachine,
 ): Promise<Machine | undefined> {
-  const { context, provider, controlPlane } = scope;
+  const { provider, controlPlane } = scope;
   const owner = machineOwner(scope);
   const live = await listMachines(owner);
   if (live.some((machine) => !scope.machines.some(({ metadata }) => metadata.uid === machine.metadata.uid))) {
@@ -38,8 +39,7 @@ export async function createControlPlaneMachine(
   }
   try {
     const parts = machineParts(scope, owner, role);
-    const [unfinished] = await unfinishedNames(owner, parts, live);
-    const name = unfinished ?? newMachineName(scope, owner.clusterName);
+    const name = newMachineName(scope, owner.clusterName);
     const remediationFor = controlPlane.metadata.annotations?.[remediationInProgressAnnotation];
     const created = await createMachine(owner, name, parts, ({ bootstrap, infrastructure }) =>
       desiredMachine(scope, owner, {
@@ -61,12 +61,35 @@ export async function createControlPlaneMachine(
     scope.machines = [...scope.machines, created];
     return created;
   } catch (error) {
-    if (context.signal.aborted) throw error;
-    scope.creationProblem = creationProblem(error, 'MachineGenerationFailed');
-    const reason = role === 'init' ? 'FailedInitialization' : 'FailedScaleUp';
-    context.events.event(controlPlane, 'Warning', reason, `Failed to create control plane Machine: ${explain(error)}`);
-    throw error;
+    throw failed(scope, role, error);
   }
+}
+
+/**
+ * Creates what machines lack whose creation was interrupted. If that fails, the control plane is looked after all the
+ * same, and the machine can be removed.
+ */
+export async function completeMachinesOfPlane(scope: ControlPlaneScope): Promise<undefined> {
+  const owner = machineOwner(scope);
+  // there is no second machine before the first has initialized the cluster
+  const role = isInitialized(scope.controlPlane) ? 'join' : 'init';
+  try {
+    await completeMachines(owner, machineParts(scope, owner, role), scope.machines);
+  } catch (error) {
+    if (scope.context.signal.aborted) throw error;
+    failed(scope, role, error);
+    requeueAfter(scope, completionRetryMs, 'a machine cannot be completed');
+  }
+}
+
+/** Reports a failed creation, and returns its error. */
+function failed(scope: CreationScope, role: NewMachine['role'], error: unknown): unknown {
+  const { context, controlPlane } = scope;
+  if (context.signal.aborted) return error;
+  scope.creationProblem = creationProblem(error, 'MachineGenerationFailed');
+  const reason = role === 'init' ? 'FailedInitialization' : 'FailedScaleUp';
+  context.events.event(controlPlane, 'Warning', reason, `Failed to create control plane Machine: ${explain(error)}`);
+  return error;
 }
 
 function newMachineName({ context, provider, controlPlane }: OwnerScope, clusterName: string): string {
@@ -84,7 +107,6 @@ function machineParts(
   const config: MachinePart = {
     step: 'bootstrap',
     kind: { apiGroup: configs.group, kind: configs.kind },
-    matches: (object) => deepEqual(object.spec, spec),
     build: (name) => ({
       apiVersion: formatApiVersion(configs.group, configs.version),
       kind: configs.kind,
@@ -93,7 +115,6 @@ function machineParts(
         namespace: controlPlane.metadata.namespace ?? '',
         // template labels and annotations are applied by a separate field manager, so that they can be removed later
         labels: { ...owner.labels },
-        ownerReferences: [ownerReference(controlPlane, provider.resource, { controller: true })],
       },
       spec: { ...spec },
     }),
