@@ -4,9 +4,14 @@ export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';
 export { findRevisions, rehearseWorkers, setupClusterControllers } from './cluster/index.ts';
 export {
+  adoptionProblems,
+  type ForeignPlane,
+  k0smotronNames,
+  keptSecrets,
   kubeadmProvider,
   type PlaneRehearsal,
   rehearsePlane,
+  releaseProblems,
   rke2Provider,
   rolloutReasons,
   setupControlPlaneControllers,

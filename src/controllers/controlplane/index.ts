@@ -1,4 +1,11 @@
 export type { EtcdAlarm, EtcdClient, EtcdMember, EtcdStatus, EtcdTarget, OpenEtcd } from './etcd-client/types.ts';
+export {
+  adoptionProblems,
+  type ForeignPlane,
+  k0smotronNames,
+  keptSecrets,
+  releaseProblems,
+} from './k0smotron/adoption.ts';
 export { kubeadmProvider } from './kubeadm/provider.ts';
 export { rolloutReasons } from './machine-plane/decisions/rollout.ts';
 export { type PlaneRehearsal, rehearsePlane } from './machine-plane/rehearsal.ts';

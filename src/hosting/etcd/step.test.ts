@@ -40,6 +40,7 @@ function observed(count: number, more: Partial<EtcdObservation> = {}): EtcdObser
       replicas: count,
       image,
       settings: {
+        image,
         ...bootstrapSettings(desired, names),
         initialClusterState: 'existing',
         claims: Object.fromEntries(names.map((name) => [name, `uid-${name}`])),
