@@ -1,12 +1,17 @@
+import { deprecatedConditions } from '../cluster/common-schema.ts';
+import type { StatusCondition } from '../cluster/types.ts';
 import {
   boolean,
   type Constraints,
   type Field,
+  fieldOf,
   int32,
+  int64,
   integer,
   list,
   listKeyedBy,
   object,
+  once,
   oneOf,
   setOf,
   string,
@@ -26,6 +31,18 @@ export type Era = 'v1beta1' | 'v1beta2';
 
 export const int = (era: Era, description: string, constraints: Constraints = {}): Field<number> =>
   era === 'v1beta2' ? int32(description, constraints) : integer(description, constraints);
+
+/** Conditions, also those that the OpenStack provider before 0.15 wrote: without reason and message. */
+export const formerConditions: () => Field<StatusCondition[]> = once(() => {
+  const { items } = deprecatedConditions().schema;
+  const { properties = {}, ...entry } = items ?? {};
+  const observedGeneration = int64('Generation of the object this was seen on.', { minimum: 0 }).schema;
+  return fieldOf<StatusCondition[]>({
+    type: 'array',
+    description: 'Conditions of the object.',
+    items: { ...entry, properties: { ...properties, observedGeneration } },
+  });
+});
 
 /** a required string, which v1beta2 refuses when it is empty */
 export const needed = (era: Era, description: string, constraints: Constraints = {}): Field<string, true> =>

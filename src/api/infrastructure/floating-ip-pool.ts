@@ -1,10 +1,9 @@
 import { type FieldError, fieldError, ipFamily } from '../../machinery/index.ts';
-import { condition } from '../cluster/common-schema.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
 import { type Field, integer, list, object, once, oneOf, setOf, string } from '../kind/schema.ts';
 import { validateChangedSpec } from '../kind/strategy.ts';
-import { identityReference, needed, networkParam } from './common-schema.ts';
+import { formerConditions, identityReference, needed, networkParam } from './common-schema.ts';
 import { hasMadeNothing, validateRegion } from './corrections.ts';
 import { infrastructureGroup } from './group.ts';
 import type { OpenStackFloatingIPPool, OpenStackFloatingIPPoolSpec, OpenStackFloatingIPPoolStatus } from './types.ts';
@@ -30,7 +29,7 @@ const addresses = (description: string): Field<string[]> => list(string(), descr
 const status: () => Field<OpenStackFloatingIPPoolStatus> = once(() =>
   object(
     {
-      conditions: list(condition(), 'Conditions of the object.'),
+      conditions: formerConditions(),
       claimedIPs: addresses('Addresses that are claimed.').default([]),
       availableIPs: addresses('Addresses that can be claimed.').default([]),
       failedIPs: addresses('Addresses that cannot be used.'),

@@ -1,12 +1,11 @@
 import { deepEqual, type FieldError, fieldError, type ResourceStrategy } from '../../machinery/index.ts';
-import { condition } from '../cluster/common-schema.ts';
 import { topologyDryRunAnnotation } from '../cluster/labels.ts';
 import { contractLabels } from '../kind/contract-labels.ts';
 import { defineKind, type Kind } from '../kind/define.ts';
 import { ageColumn, textColumn } from '../kind/printer.ts';
 import { boolean, type Field, list, object, once, string } from '../kind/schema.ts';
 import { validateBlockDevicesAndPorts, withoutAddressPairs } from './admission.ts';
-import { needed, networkParam } from './common-schema.ts';
+import { formerConditions, needed, networkParam } from './common-schema.ts';
 import { isUnresolved, validateRegion } from './corrections.ts';
 import { infrastructureGroup } from './group.ts';
 import { machineCommonFields } from './machine-schema.ts';
@@ -41,7 +40,7 @@ const spec: () => Field<OpenStackServerSpec> = once(() => {
 const status: () => Field<OpenStackServerStatus> = once(() =>
   object(
     {
-      conditions: list(condition(), 'Conditions of the object.'),
+      conditions: formerConditions(),
       ready: boolean('True while the server is ready.').default(false).required(),
       instanceID: string('Id of the server.'),
       instanceState: string('State of the server in the cloud.'),

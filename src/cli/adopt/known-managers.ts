@@ -32,7 +32,7 @@ export interface KnownManager {
 }
 
 /** Control planes of k0smotron, standalone ones included. */
-const k0smotronPlanes = { kind: 'clusters.k0smotron.io', versions: ['2.0', '2.2'] } as const;
+export const k0smotronPlanes = { kind: 'clusters.k0smotron.io', versions: ['2.0', '2.2'] } as const;
 
 const clusterApi: readonly [string, string] = ['1.11', '1.15'];
 

@@ -22,6 +22,7 @@ import { type AdoptionIo, configurationKind } from './adopt.ts';
 import { restoreDefinition } from './definitions.ts';
 import { findNamed } from './find-named.ts';
 import { handBackK0smotronPlanes, releaseObstacles } from './k0smotron-planes.ts';
+import { k0smotronPlanes } from './known-managers.ts';
 import { adoptionManager, restoreOwners } from './owners.ts';
 import { type AdoptionRecord, deleteAdoption, readSaved, type SavedObject, writeAdoption } from './record.ts';
 import { forgetEndOfUpstream } from './shared-identities.ts';
@@ -45,7 +46,7 @@ export async function releaseAdoption(
   await storeAsBefore(io, record);
   await stopOwn(client, io);
   onProgress('stopped our controllers');
-  const planes = await handBackK0smotronPlanes(client, { clock, signal });
+  const planes = ranPlanes(record) ? await handBackK0smotronPlanes(client, { clock, signal }) : 0;
   if (planes > 0) onProgress(`left the Pods of ${planes} control planes to k0smotron`);
   await eachSaved<CustomResourceDefinition>(client, record, 'definition', signal, (object) =>
     restoreDefinition(client, object, signal),
@@ -77,9 +78,12 @@ async function refuseLostRecord(client: Client, record: AdoptionRecord, signal: 
   }
 }
 
+/** Without a program to go back to, control planes stay as they are. */
+const ranPlanes = ({ planes }: AdoptionRecord): boolean => planes?.includes(k0smotronPlanes.kind) === true;
+
 /** Runs before any change; once the controllers are stopped, nothing would finish. */
 async function refuseUnfinishedPlanes(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
-  if (record.phase === 'releasing') return;
+  if (record.phase === 'releasing' || !ranPlanes(record)) return;
   const obstacles = await releaseObstacles(client, signal);
   if (obstacles.length === 0) return;
   throw new CapstanError('CAP_ADOPTION', `not given back yet: ${obstacles.join('; ')}`, {
