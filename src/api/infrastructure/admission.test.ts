@@ -189,6 +189,14 @@ describe('an OpenStackServer', () => {
     );
   const resolved = { resolved: { imageID: 'i', flavorID: 'f' } };
 
+  it('may have conditions without reason and message, as the OpenStack provider before 0.15 wrote them', () => {
+    const condition = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const ours = { ...condition, reason: 'Active', message: '' };
+    const status = (one: JsonObject): JsonObject => ({ ready: true, conditions: [one] });
+    expect(refusedBySchema(server({}, status(condition)))).toEqual([]);
+    expect(refusedBySchema(server({}, status(ours)))).toEqual([]);
+  });
+
   it('needs a flavor or flavorID', () => {
     expect([...created(server()), ...refusedBySchema(server())]).toEqual([]);
     const { flavor: _, ...spec } = server().spec as JsonObject;

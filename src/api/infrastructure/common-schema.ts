@@ -1,4 +1,4 @@
-import { deprecatedConditions } from '../cluster/common-schema.ts';
+import { condition } from '../cluster/common-schema.ts';
 import type { StatusCondition } from '../cluster/types.ts';
 import {
   boolean,
@@ -6,7 +6,6 @@ import {
   type Field,
   fieldOf,
   int32,
-  int64,
   integer,
   list,
   listKeyedBy,
@@ -32,15 +31,14 @@ export type Era = 'v1beta1' | 'v1beta2';
 export const int = (era: Era, description: string, constraints: Constraints = {}): Field<number> =>
   era === 'v1beta2' ? int32(description, constraints) : integer(description, constraints);
 
-/** Conditions, also those that the OpenStack provider before 0.15 wrote: without reason and message. */
+/** Conditions, also those that the OpenStack provider before 0.15 wrote: with severity, without reason and message. */
 export const formerConditions: () => Field<StatusCondition[]> = once(() => {
-  const { items } = deprecatedConditions().schema;
-  const { properties = {}, ...entry } = items ?? {};
-  const observedGeneration = int64('Generation of the object this was seen on.', { minimum: 0 }).schema;
+  const { properties, ...entry } = condition().schema;
+  const severity = string('How bad it is when not True: Error, Warning or Info.').schema;
   return fieldOf<StatusCondition[]>({
     type: 'array',
     description: 'Conditions of the object.',
-    items: { ...entry, properties: { ...properties, observedGeneration } },
+    items: { ...entry, properties: { ...properties, severity }, required: ['type', 'status', 'lastTransitionTime'] },
   });
 });
 

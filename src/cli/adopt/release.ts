@@ -135,7 +135,7 @@ async function storeAsBefore({ client, signal, onProgress }: AdoptionIo, record:
         'CAP_ADOPTION',
         `objects of ${name} cannot be stored in the version that upstream supports: ${reason}`,
         {
-          hint: 'the Capstan controllers still work; correct the cause and run the same command again',
+          hint: 'nothing else was changed. Their webhooks convert: if `capstan controller` runs outside of the cluster, let it run until this is done. Correct the cause and run the same command again',
         },
       );
     },
