@@ -5,6 +5,7 @@ export { certificateControllers, certManagerGroup } from './certificates/index.t
 export { findRevisions, rehearseWorkers, setupClusterControllers } from './cluster/index.ts';
 export {
   adoptionProblems,
+  appliedAnnotation,
   type ForeignPlane,
   k0smotronNames,
   keptSecrets,

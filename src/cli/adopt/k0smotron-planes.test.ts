@@ -9,6 +9,7 @@ import {
   type StatefulSet,
   StatefulSets,
 } from '../../api/index.ts';
+import { appliedAnnotation } from '../../controllers/index.ts';
 import { type KubeObject, type OwnerReference, type Resource, seededRandom } from '../../machinery/index.ts';
 import type { MemoryClient } from '../../runtime/testkit/index.ts';
 import { type AdoptOptions, beginAdoption, carryOutAdoption } from './adopt.ts';
@@ -109,6 +110,15 @@ async function adopt(): Promise<void> {
   await carryOutAdoption(options, await beginAdoption(options, await survey()));
 }
 
+/** Marks what controllers here would have applied meanwhile. */
+async function continueHere(): Promise<void> {
+  const patch = { metadata: { annotations: { [appliedAnnotation]: 'x' } } };
+  for (const name of ['kmc-shop', 'kmc-shop-etcd']) {
+    await world.client.patch(StatefulSets, { namespace, name }, 'merge', patch, by);
+  }
+  await world.client.patch(ConfigMaps, { namespace, name: 'kmc-shop-etcd-settings' }, 'merge', patch, by);
+}
+
 async function release(client: MemoryClient = world.client): Promise<void> {
   const record = await readAdoption(client, signal);
   if (record) await releaseAdoption(optionsFor(client), installation, record);
@@ -177,6 +187,7 @@ describe('a take-over of control planes of k0smotron', () => {
     timeout: 120_000,
   }, async () => {
     await adopt();
+    await continueHere();
     for (let at = 1; ; at++) {
       const { client, writes } = world.mortal(at);
       const isDone = await release(client).then(
@@ -197,6 +208,13 @@ describe('a take-over of control planes of k0smotron', () => {
     });
     expect(labels['kmc-shop-etcd-0']).toMatchObject({ ...shared, component: 'etcd' });
     expect((await world.client.list(ConfigMaps, { namespace })).items).toEqual([]);
+  });
+
+  it('leaves StatefulSets that the old program made', async () => {
+    await adopt();
+    const before = (await world.client.list(StatefulSets, { namespace })).items;
+    await release();
+    expect((await world.client.list(StatefulSets, { namespace })).items).toEqual(before);
   });
 
   it('gives nothing back that the old program could not continue', async () => {

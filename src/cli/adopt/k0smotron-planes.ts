@@ -10,6 +10,7 @@ import {
 import { type Client, objectKey } from '../../client/index.ts';
 import {
   adoptionProblems,
+  appliedAnnotation,
   type ForeignPlane,
   k0smotronNames,
   keptSecrets,
@@ -82,7 +83,7 @@ async function handBack(
     await waitFor(
       async () => {
         const set = await found(client, StatefulSets, { namespace, name }, signal);
-        return set && isOf(plane, set) ? `StatefulSet ${namespace}/${name} is not gone yet` : undefined;
+        return set && isOurs(plane, set) ? `StatefulSet ${namespace}/${name} is not gone yet` : undefined;
       },
       { clock, signal, patienceMs: 60_000, hint: 'run the same command again to continue' },
     );
@@ -99,7 +100,7 @@ async function labelPods(client: Client, plane: K0smotronCluster, signal: AbortS
   for (const part of ['etcd', 'controllers'] as const) {
     const name = names[part];
     const set = await found(client, StatefulSets, { namespace, name }, signal);
-    if (!set || !isOf(plane, set)) continue;
+    if (!set || !isOurs(plane, set)) continue;
     const labels = names.selector(part);
     for (const pod of (await client.list(Pods, { namespace, signal })).items) {
       if (!pod.metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid)) continue;
@@ -136,13 +137,15 @@ async function removeOwned<T extends KubeObject>(
 ): Promise<void> {
   const key = { namespace: plane.metadata.namespace ?? '', name };
   const object = await found(client, resource, key, signal);
-  if (!object || !isOf(plane, object)) return;
+  if (!object || !isOurs(plane, object)) return;
   const { uid } = object.metadata;
   const options = { signal, ...(propagationPolicy && { propagationPolicy }), ...(uid && { preconditions: { uid } }) };
   await client.delete(resource, key, options).catch(ignoreNotFound);
 }
 
-const isOf = (plane: K0smotronCluster, { metadata }: KubeObject): boolean =>
+/** Controllers here mark what they apply; what k0smotron's own program made stays as it is. */
+const isOurs = (plane: K0smotronCluster, { metadata }: KubeObject): boolean =>
+  metadata.annotations?.[appliedAnnotation] !== undefined &&
   metadata.ownerReferences?.some(({ uid }) => uid === plane.metadata.uid) === true;
 
 async function found<T extends KubeObject>(
