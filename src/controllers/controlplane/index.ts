@@ -6,9 +6,9 @@ export {
   keptSecrets,
   releaseProblems,
 } from './k0smotron/adoption.ts';
-export { appliedAnnotation } from './plane-driver/apply-objects.ts';
 export { kubeadmProvider } from './kubeadm/provider.ts';
 export { rolloutReasons } from './machine-plane/decisions/rollout.ts';
 export { type PlaneRehearsal, rehearsePlane } from './machine-plane/rehearsal.ts';
+export { appliedAnnotation } from './plane-driver/apply-objects.ts';
 export { rke2Provider } from './rke2/provider.ts';
 export * from './setup.ts';

@@ -138,7 +138,7 @@ function etcdSet(namespace: string, owner: OwnerReference): StatefulSet {
               name: 'etcd',
               image: upstreamEtcdImage,
               command: ['/bin/bash'],
-              args: ['-c', 'etcd --name ${HOSTNAME}'],
+              args: ['-c', 'etcd --name $HOSTNAME'],
               env: [{ name: 'ETCD_INITIAL_CLUSTER', value: members.join(',') }],
             },
           ],
