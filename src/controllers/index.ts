@@ -4,12 +4,18 @@ export { setupBootstrapControllers } from './bootstrap/index.ts';
 export { certificateControllers, certManagerGroup } from './certificates/index.ts';
 export { findRevisions, rehearseWorkers, setupClusterControllers } from './cluster/index.ts';
 export {
+  adoptionProblems,
+  appliedAnnotation,
+  type ForeignPlane,
   hostedFinalizer,
   k0smotronFinalizer,
+  k0smotronNames,
   kamajiFinalizer,
+  keptSecrets,
   kubeadmProvider,
   type PlaneRehearsal,
   rehearsePlane,
+  releaseProblems,
   rke2Provider,
   rolloutReasons,
   setupControlPlaneControllers,

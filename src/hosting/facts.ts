@@ -21,6 +21,8 @@ export interface PlaneFacts {
   /** PEM of all trusted certificates, current one first; absent until created */
   readonly trust: Readonly<Partial<Record<AuthorityName, string>>>;
   readonly etcd?: EtcdSetFacts;
+  /** name of the controllers' claim template; absent: that of their StatefulSet */
+  readonly controllerClaim?: string;
   /** version the control plane is rolled out with; absent before the first rollout */
   readonly runningVersion?: string;
   readonly workload?: WorkloadFacts;
@@ -65,6 +67,8 @@ export interface EtcdSettings {
   readonly claims: Readonly<Record<string, string>>;
   /** removed member -> uid of the claim to delete before a new member with that name may start */
   readonly discard: Readonly<Record<string, string>>;
+  /** image that wrote the data: etcd never goes back, and forward one minor version at a time */
+  readonly image?: string;
 }
 
 export interface WorkloadFacts {

@@ -29,6 +29,7 @@ export { planeObjects } from './objects/index.ts';
 export { unsuitableCharts } from './objects/k0s-charts.ts';
 export { checksumOf } from './objects/metadata.ts';
 export { PatchRefusedError } from './objects/patches.ts';
+export { placeOf } from './objects/pods.ts';
 export { policyNames } from './objects/policies.ts';
 export { specProblems } from './problems.ts';
 export type * from './result.ts';

@@ -41,6 +41,8 @@ export interface SimulatedProcess {
    * Listens on a port of the Pod until the program exits. Returns a function that closes it earlier. Throws EADDRINUSE.
    */
   listen(port: number, service: PortService): () => void;
+  /** Resolves a name to addresses; empty if unknown. */
+  resolve(host: string): readonly string[];
   /** Connects to a name or address; throws an error with a `code` if nothing answers. */
   dial(host: string, port: number): PortService;
   /** waits on the clock; rejects when the program must exit */

@@ -93,6 +93,7 @@ export async function beginAdoption(io: AdoptionIo, survey: Survey): Promise<Ado
     stoppedWebhooks: survey.configurations.flatMap(({ stopped }) => stopped.map(({ name }) => name)),
     hadNamespace,
     hadKinds: kinds.map(({ metadata }) => metadata.name ?? ''),
+    planes: [...new Set(survey.managers.flatMap(({ known }) => known.planes?.kind ?? []))],
   };
   await writeAdoption(client, record, signal);
   onProgress(`noted ${objects.length} objects of upstream in ConfigMaps of ${systemNamespace}`);

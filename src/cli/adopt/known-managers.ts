@@ -21,9 +21,18 @@ export interface KnownManager {
   readonly leases: readonly string[];
   /** supported releases as `major.minor`: from the first, up to but excluding the second */
   readonly versions?: readonly [from: string, before: string];
-  /** control plane kinds that it runs as Pods, as `plural.group` */
+  /** control planes as Pods that our controllers continue */
+  readonly planes?: {
+    readonly kind: string;
+    /** releases whose Pods are known, like `versions` */
+    readonly versions: readonly [from: string, before: string];
+  };
+  /** control plane kinds that it runs as Pods and nobody else continues, as `plural.group` */
   readonly planeKinds?: readonly string[];
 }
+
+/** Control planes of k0smotron, standalone ones included. */
+export const k0smotronPlanes = { kind: 'clusters.k0smotron.io', versions: ['2.0', '2.2'] } as const;
 
 const clusterApi: readonly [string, string] = ['1.11', '1.15'];
 
@@ -76,21 +85,21 @@ export const knownManagers: readonly KnownManager[] = [
     (part): KnownManager => ({
       provider: `${part}-k0sproject-k0smotron`,
       title: `k0smotron (${part})`,
-      fate: 'replaced-without-planes',
+      fate: 'replaced',
       image: /(^|\/)k0smotron$/,
       deployments: [`k0smotron-controller-manager-${part}`, `capi-k0smotron-${part}-controller-manager`],
       leases: [],
-      planeKinds: ['k0smotroncontrolplanes.controlplane.cluster.x-k8s.io', 'clusters.k0smotron.io'],
+      planes: k0smotronPlanes,
     }),
   ),
   {
     provider: 'k0smotron',
     title: 'k0smotron',
-    fate: 'replaced-without-planes',
+    fate: 'replaced',
     image: /(^|\/)k0smotron$/,
     deployments: ['k0smotron-controller-manager'],
     leases: [],
-    planeKinds: ['k0smotroncontrolplanes.controlplane.cluster.x-k8s.io', 'clusters.k0smotron.io'],
+    planes: k0smotronPlanes,
   },
   {
     provider: 'control-plane-kamaji',

@@ -1,6 +1,7 @@
 import { type CustomResourceDefinition, notActedOn } from '../../api/index.ts';
 import type { Client } from '../../client/index.ts';
 import { isNotFound, type KubeObject, type Resource } from '../../machinery/index.ts';
+import type { KnownManager } from './known-managers.ts';
 import type { FoundManager } from './managers.ts';
 
 /** Lists what prevents an adoption, each with a suggested solution. */
@@ -11,16 +12,20 @@ export async function obstaclesOf(
   { ours, signal }: { ours: ReadonlyMap<string, CustomResourceDefinition>; signal: AbortSignal },
 ): Promise<string[]> {
   return [
-    ...managers.flatMap(versionObstacle),
+    ...managers.flatMap((manager) => versionObstacle(manager, manager.known.versions)),
+    ...(await planeVersionObstacles(client, managers, definitions, signal)),
     ...(await planeObstacles(client, managers, definitions, signal)),
     ...(await unusedKindObstacles(client, definitions, signal)),
     ...definitions.flatMap((definition) => storedObstacle(definition, ours)),
   ];
 }
 
-function versionObstacle({ known, namespace, name, version }: FoundManager): string[] {
-  if (known.fate === 'stays' || !known.versions) return [];
-  const [from, before] = known.versions;
+function versionObstacle(
+  { known, namespace, name, version }: FoundManager,
+  versions: KnownManager['versions'],
+): string[] {
+  if (known.fate === 'stays' || !versions) return [];
+  const [from, before] = versions;
   const where = `${known.title} (Deployment ${namespace}/${name})`;
   if (version === undefined) {
     return [
@@ -39,6 +44,22 @@ function versionObstacle({ known, namespace, name, version }: FoundManager): str
 function numberOf(version: string): number {
   const [, major = '0', minor = '0'] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   return Number(major) * 10_000 + Number(minor);
+}
+
+/** Refuses programs whose Pods of control planes are not known, if there are any. */
+async function planeVersionObstacles(
+  client: Client,
+  managers: readonly FoundManager[],
+  definitions: readonly CustomResourceDefinition[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const obstacles: string[] = [];
+  for (const manager of managers) {
+    const { planes } = manager.known;
+    if (!planes || !(await someOf(client, definitions, planes.kind, signal))[0]) continue;
+    obstacles.push(...versionObstacle(manager, planes.versions));
+  }
+  return obstacles;
 }
 
 /**

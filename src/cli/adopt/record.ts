@@ -38,6 +38,8 @@ export interface AdoptionRecord {
   readonly hadNamespace: boolean;
   /** kinds that existed before, ours or not; the adoption added the others */
   readonly hadKinds: readonly string[];
+  /** kinds of control planes as Pods that the stopped managers ran, and run again after a release */
+  readonly planes?: readonly string[];
 }
 
 const recordName = 'capstan-adoption';

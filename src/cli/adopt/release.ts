@@ -19,6 +19,8 @@ import { controllersKey } from '../install/workload.ts';
 import { type AdoptionIo, configurationKind, enteredKind } from './adopt.ts';
 import { restoreDefinition } from './definitions.ts';
 import { findNamed } from './find-named.ts';
+import { handBackK0smotronPlanes, releaseObstacles } from './k0smotron-planes.ts';
+import { k0smotronPlanes } from './known-managers.ts';
 import { adoptionManager, restoreOwners } from './owners.ts';
 import { type AdoptionRecord, deleteAdoption, readSaved, type SavedObject, writeAdoption } from './record.ts';
 import { forgetEndOfUpstream } from './shared-identities.ts';
@@ -36,11 +38,14 @@ export async function releaseAdoption(
 ): Promise<void> {
   const { client, clock, signal, onProgress } = io;
   await refuseLostRecord(client, record, signal);
+  await refuseUnfinishedPlanes(client, record, signal);
   if (record.phase !== 'releasing') await writeAdoption(client, { ...record, phase: 'releasing' }, signal);
   await forgetEndOfUpstream(client, signal);
   await storeAsBefore(io, record);
   await stopOwn(client, io);
   onProgress('stopped our controllers');
+  const planes = ranPlanes(record) ? await handBackK0smotronPlanes(client, { clock, signal }) : 0;
+  if (planes > 0) onProgress(`left the Pods of ${planes} control planes to k0smotron`);
   await eachSaved<CustomResourceDefinition>(client, record, 'definition', signal, (object) =>
     restoreDefinition(client, object, signal),
   );
@@ -71,6 +76,19 @@ async function refuseLostRecord(client: Client, record: AdoptionRecord, signal: 
       hint: 'nothing was changed; install the provider again as it was, for instance with clusterctl, after `capstan uninstall`',
     });
   }
+}
+
+/** Without a program to go back to, control planes stay as they are. */
+const ranPlanes = ({ planes }: AdoptionRecord): boolean => planes?.includes(k0smotronPlanes.kind) === true;
+
+/** Runs before any change; once the controllers are stopped, nothing would finish. */
+async function refuseUnfinishedPlanes(client: Client, record: AdoptionRecord, signal: AbortSignal): Promise<void> {
+  if (record.phase === 'releasing' || !ranPlanes(record)) return;
+  const obstacles = await releaseObstacles(client, signal);
+  if (obstacles.length === 0) return;
+  throw new CapstanError('CAP_ADOPTION', `not given back yet: ${obstacles.join('; ')}`, {
+    hint: 'nothing was changed; run the same command again once this is done',
+  });
 }
 
 async function eachSaved<T extends KubeObject>(

@@ -14,6 +14,7 @@ import { isInstalledByUs } from '../install/labels.ts';
 import { differencesOf, dormantTopologies } from './differences.ts';
 import { findExtensions } from './extensions.ts';
 import { type ClusterForecast, type ForecastIo, forecastRollouts } from './forecast.ts';
+import { surveyK0smotronPlanes } from './k0smotron-planes.ts';
 import { providerLabel } from './known-managers.ts';
 import { listed } from './listed.ts';
 import { type FoundManager, findManagers, type UnknownProvider } from './managers.ts';
@@ -56,6 +57,8 @@ export async function takeSurvey(
   );
   const forecasts = await forecastRollouts({ client, mapper, clock, random, signal });
   const clusters = await listed(client, Clusters, signal);
+  const obstacles = await obstaclesOf(client, managers, all, { ours, signal });
+  const planes = managers.some(({ known }) => known.planes) ? await surveyK0smotronPlanes(client, signal) : undefined;
   return {
     managers,
     staying: [
@@ -71,9 +74,10 @@ export async function takeSurvey(
     inventory,
     extensions: await findExtensions(client, managers, signal),
     forecasts,
-    differences: differencesOf(managers, kinds, ours),
+    differences: [...differencesOf(managers, kinds, ours), ...(planes?.differences ?? [])],
     obstacles: [
-      ...(await obstaclesOf(client, managers, all, { ours, signal })),
+      ...obstacles,
+      ...(planes?.obstacles ?? []),
       ...dormantTopologies(managers, clusters),
       ...forecasts.flatMap(forecastObstacles),
       ...(managers.length === 0 && kinds.length === 0

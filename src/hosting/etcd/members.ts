@@ -25,8 +25,9 @@ export function peerUrl(desired: Pick<EtcdClusterSpec, 'naming' | 'identity'>, n
 export function initialCluster(
   desired: Pick<EtcdClusterSpec, 'naming' | 'identity'>,
   names: readonly string[],
+  registered: (name: string) => string | undefined = () => undefined,
 ): string {
-  return names.map((name) => `${name}=${peerUrl(desired, name)}`).join(',');
+  return names.map((name) => `${name}=${registered(name) ?? peerUrl(desired, name)}`).join(',');
 }
 
 export const claimName = (naming: PlaneNaming, member: string): string => `${naming.etcdVolume}-${member}`;

@@ -6,6 +6,7 @@ export const initialClusterKey = 'ETCD_INITIAL_CLUSTER';
 export const initialClusterStateKey = 'ETCD_INITIAL_CLUSTER_STATE';
 const claimsKey = 'claims';
 const discardKey = 'discard';
+const imageKey = 'image';
 
 /** Converts settings to ConfigMap data. */
 export function settingsData(settings: EtcdSettings): Record<string, string> {
@@ -14,6 +15,7 @@ export function settingsData(settings: EtcdSettings): Record<string, string> {
     [initialClusterStateKey]: settings.initialClusterState,
     [claimsKey]: JSON.stringify(sorted(settings.claims)),
     [discardKey]: JSON.stringify(sorted(settings.discard)),
+    ...(settings.image !== undefined && { [imageKey]: settings.image }),
   };
 }
 
@@ -26,6 +28,7 @@ export function parseSettings(data: Readonly<Record<string, string>> | undefined
     initialClusterState: data[initialClusterStateKey] === 'new' ? 'new' : 'existing',
     claims: stringMap(data[claimsKey]),
     discard: stringMap(data[discardKey]),
+    ...(data[imageKey] !== undefined && { image: data[imageKey] }),
   };
 }
 

@@ -40,6 +40,7 @@ function observed(count: number, more: Partial<EtcdObservation> = {}): EtcdObser
       replicas: count,
       image,
       settings: {
+        image,
         ...bootstrapSettings(desired, names),
         initialClusterState: 'existing',
         claims: Object.fromEntries(names.map((name) => [name, `uid-${name}`])),
@@ -193,7 +194,8 @@ describe('the next step of etcd', () => {
     });
 
     it('bootstraps when the members had not started', () => {
-      const recorded = { ...set!.settings, initialClusterState: 'new' as const, claims: {} };
+      const { image: _, ...settings } = set!.settings;
+      const recorded = { ...settings, initialClusterState: 'new' as const, claims: {} };
       expect(etcdStep(desired, without({ recorded }))).toMatchObject({ kind: 'bootstrap', settings: recorded });
     });
   });
@@ -248,11 +250,33 @@ describe('the next step of etcd', () => {
   it('upgrades the image minor by minor, and never goes back', () => {
     const at = (running: string, wanted: string) => {
       const { set, ...rest } = observed(3);
-      return etcdStep(desiredOf(3, { images: { etcd: wanted } }), { ...rest, set: { ...set!, image: running } });
+      const settings = { ...set!.settings, image: running };
+      const images = { etcd: wanted };
+      return etcdStep(desiredOf(3, { images }), { ...rest, set: { ...set!, image: running, settings } });
     };
     expect(at('e:v3.5.13', 'e:v3.5.21')).toEqual({ kind: 'image', image: 'e:v3.5.21' });
     expect(at('e:v3.5.13', 'e:v3.7.1')).toMatchObject({ kind: 'image', image: expect.stringMatching(/^e:v3\.6\./) });
     expect(at('e:v3.7.1', 'e:v3.5.13')).toMatchObject({ kind: 'wait', reason: 'EtcdImageRefused' });
+  });
+
+  it('records the image that wrote the data, and begins again with it', () => {
+    const { set, claims } = observed(3);
+    const { image: _, ...before } = set!.settings;
+    const unrecorded = observed(3, { set: { ...set!, settings: before } });
+    expect(etcdStep(desired, unrecorded)).toMatchObject({ kind: 'settings', settings: { image } });
+    const newer = desiredOf(3, { images: { etcd: 'registry.k8s.io/etcd:3.7.1-0' } });
+    const gone: EtcdObservation = { recorded: set!.settings, pods: [], claims, defragmentDue: false };
+    expect(etcdStep(newer, gone)).toMatchObject({ kind: 'bootstrap', image });
+  });
+
+  it('lists members under the addresses that they registered', () => {
+    const [first, ...others] = observed(3).members ?? [];
+    const members = [{ ...first!, peerUrls: [`https://${nameOf(0)}.short:2380`] }, ...others];
+    const step = etcdStep(desired, observed(3, { members }));
+    expect(step).toMatchObject({
+      kind: 'settings',
+      settings: { initialCluster: expect.stringContaining(`${nameOf(0)}=https://${nameOf(0)}.short:2380,`) },
+    });
   });
 
   it('defragments members one by one, the leader last', () => {

@@ -97,7 +97,8 @@ function begin(desired: EtcdClusterSpec, store: OwnEtcdSpec, image: string, obse
     const names = settledNames(recorded);
     // with existing volumes everything continues as before; without any, it would be a new, empty etcd
     if (names.some((name) => recorded.claims[name] !== undefined && recorded.claims[name] === claims.get(name))) {
-      return { kind: 'bootstrap', replicas: highestOf(desired, names) + 1, image, settings: recorded };
+      const known = recorded.image ?? image;
+      return { kind: 'bootstrap', replicas: highestOf(desired, names) + 1, image: known, settings: recorded };
     }
     if (restores !== true) {
       return wait(
@@ -198,10 +199,12 @@ function wantedSettings({ desired, set, members, observed }: Situation): EtcdSet
     if (wasMember || settings.discard[name] === present) discard[name] = present;
   }
   return {
-    initialCluster: initialCluster(desired, sortedNames(desired, members)),
+    // members of other programs may have registered under other names of the same address
+    initialCluster: initialCluster(desired, sortedNames(desired, members), (name) => members.get(name)?.peerUrls[0]),
     initialClusterState: 'existing',
     claims,
     discard,
+    image: set.image,
   };
 }
 

@@ -59,6 +59,7 @@ export function k0smotronNaming(clusterName: string, service: 'ClusterIP' | 'Nod
     etcdClientService: below('etcd'),
     etcdSettings: below('etcd-settings'),
     etcdVolume: 'etcd-data',
+    defragmentJob: below('defrag'),
     configs: {
       ...usualConfigs(below),
       k0s: below('config'),

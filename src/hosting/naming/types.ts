@@ -104,6 +104,8 @@ export interface PlaneNaming {
   withheldFromPods?(part: PlanePart): readonly string[];
   /** name of a part's NetworkPolicy and PodDisruptionBudget */
   policy(part: PlanePart): string;
+  /** CronJob of the provider's own program that defragments etcd */
+  readonly defragmentJob?: string;
   /** Deployments of earlier versions, whose components now run in other Pods */
   readonly formerDeployments?: readonly string[];
 }

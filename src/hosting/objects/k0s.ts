@@ -109,7 +109,8 @@ function controllers(desired: PlaneSpec, k0s: K0sSpec, facts: PlaneFacts): State
   const certificates = certificateFiles(desired, facts);
   const nats =
     desired.dataStore.kind === 'k0s' && desired.dataStore.source.type === 'nats' ? desired.dataStore.source : undefined;
-  const claims = claimTemplates(desired, k0s, nats);
+  const volume = facts.controllerClaim ?? naming.controlPlane;
+  const claims = claimTemplates(volume, k0s, nats);
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -136,7 +137,7 @@ function controllers(desired: PlaneSpec, k0s: K0sSpec, facts: PlaneFacts): State
             ...rollingChecksums(desired, facts, certificates),
           },
         },
-        spec: podSpec(desired, k0s, certificates, nats !== undefined),
+        spec: podSpec(desired, k0s, certificates, { hasNats: nats !== undefined, volume }),
       },
       ...(claims.length > 0 && { volumeClaimTemplates: claims }),
     },
@@ -144,7 +145,7 @@ function controllers(desired: PlaneSpec, k0s: K0sSpec, facts: PlaneFacts): State
 }
 
 function claimTemplates(
-  { naming }: PlaneSpec,
+  volume: string,
   { persistence }: K0sSpec,
   nats: { readonly size: string; readonly storageClass?: string } | undefined,
 ): PersistentVolumeClaim[] {
@@ -154,7 +155,7 @@ function claimTemplates(
     const given = persistence.claim as Partial<PersistentVolumeClaim>;
     templates.push({
       ...claim,
-      metadata: { ...given.metadata, name: naming.controlPlane },
+      metadata: { ...given.metadata, name: volume },
       spec: { accessModes: ['ReadWriteOnce'], ...given.spec },
     });
   }
@@ -199,13 +200,18 @@ function certificateFiles(desired: PlaneSpec, facts: PlaneFacts): SecretFile[] {
   ];
 }
 
-function podSpec(desired: PlaneSpec, k0s: K0sSpec, files: readonly SecretFile[], hasNats: boolean): PodSpec {
+function podSpec(
+  desired: PlaneSpec,
+  k0s: K0sSpec,
+  files: readonly SecretFile[],
+  { hasNats, volume }: { readonly hasNats: boolean; readonly volume: string },
+): PodSpec {
   const { naming, pods, images, components, exposure } = desired;
   const { persistence } = k0s;
   const isMighty = exposure.apiPort < firstFreePort || (exposure.konnectivityPort ?? firstFreePort) < firstFreePort;
   const extra = extraVolumes(desired, k0s);
   const monitoring = monitoringParts(desired);
-  const data: VolumeMount = { name: naming.controlPlane, mountPath: dataDirectory };
+  const data: VolumeMount = { name: volume, mountPath: dataDirectory };
   const source = desired.dataStore.kind === 'k0s' ? desired.dataStore.source : undefined;
   const status: Probe = { exec: { command: ['k0s', 'status'] } };
   const container: Container = {
@@ -262,8 +268,8 @@ function podSpec(desired: PlaneSpec, k0s: K0sSpec, files: readonly SecretFile[],
     initContainers: [certificateInit(images.k0s ?? '', data), ...(pods.initContainers ?? [])],
     containers: [withTerminationMessage(container), ...monitoring.containers, ...(pods.containers ?? [])],
     volumes: [
-      ...(persistence.type === 'emptyDir' ? [{ name: naming.controlPlane, emptyDir: {} }] : []),
-      ...(persistence.type === 'hostPath' ? [{ name: naming.controlPlane, hostPath: { path: persistence.path } }] : []),
+      ...(persistence.type === 'emptyDir' ? [{ name: volume, emptyDir: {} }] : []),
+      ...(persistence.type === 'hostPath' ? [{ name: volume, hostPath: { path: persistence.path } }] : []),
       secretVolume('certs-init', files),
       { name: naming.configs.entrypoint, configMap: { name: naming.configs.entrypoint, defaultMode: 0o744 } },
       ...extra.volumes,
@@ -294,7 +300,8 @@ function extraVolumes(desired: PlaneSpec, k0s: K0sSpec): { volumes: Volume[]; mo
   const ours = [configs.endpoint, ...k0sIngressConfigs(desired).map(({ metadata }) => metadata.name ?? '')];
   const manifests: Volume[] = [
     ...ours.map((name) => ({ name, configMap: { name } })),
-    ...k0s.manifests.map((volume) => ({ ...volume })),
+    // k0smotron writes those of its own into the user's spec
+    ...k0s.manifests.filter(({ name }) => !ours.includes(name)).map((volume) => ({ ...volume })),
   ];
   const volumes: Volume[] = [...manifests];
   const mounts: VolumeMount[] = manifests.map(({ name }) => ({

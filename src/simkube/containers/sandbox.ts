@@ -100,6 +100,7 @@ export class SimulatedSandbox implements PodSandbox {
       files,
       clock,
       random: this.#parts.random,
+      resolve: (host: string) => this.#resolve(host),
       dial: (host: string, port: number) => this.#dial(host, port),
     };
     const container = startContainer({
@@ -153,6 +154,14 @@ export class SimulatedSandbox implements PodSandbox {
     return () => {
       if (this.#ports.get(port) === service) this.#ports.delete(port);
     };
+  }
+
+  #resolve(host: string): readonly string[] {
+    const { hostname, namespace, hostAliases } = this.#identity;
+    if (ownNames.has(host)) return ['127.0.0.1'];
+    if (host === hostname) return [this.address];
+    const alias = hostAliases.get(host);
+    return alias === undefined ? this.#parts.network.resolve(host, namespace) : [alias];
   }
 
   #dial(host: string, port: number): PortService {

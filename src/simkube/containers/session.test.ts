@@ -29,6 +29,7 @@ function running(): RunningContainer {
       },
       clock,
       random: seededRandom(2),
+      resolve: () => [],
       dial: () => {
         throw new Error('there is no network');
       },

@@ -157,6 +157,36 @@ describe('etcd in Pods', () => {
     expect(pod.lines.at(-1)).toContain('invalid downgrade');
   });
 
+  it('ignores the initial cluster once it has data', async () => {
+    const { pods, runs } = await grow('etcd-0');
+    await runs[0]!.stop();
+    const args = etcdArgs('etcd-0', ['--initial-cluster=other=https://other:2380']);
+    pods[0]!.start(etcdImage, args, { ETCD_INITIAL_CLUSTER_STATE: 'new' });
+    await lab.until(() => clusterAt('etcd-0') !== undefined);
+  });
+
+  it('takes members that are listed under another name of the same address', async () => {
+    const { pods } = await grow('etcd-0');
+    lab.name('etcd-0.etcd', pods[0]!);
+    const pod = await memberPod('etcd-1');
+    clusterAt('etcd-0')!.add([peerUrl('etcd-1')], { isLearner: true });
+    pod.start(etcdImage, etcdArgs('etcd-1'), {
+      ETCD_INITIAL_CLUSTER: `etcd-0=https://etcd-0.etcd:2380,${initialCluster('etcd-1')}`,
+      ETCD_INITIAL_CLUSTER_STATE: 'existing',
+    });
+    await lab.until(() => clusterAt('etcd-1') !== undefined);
+  });
+
+  it('is found by name in scripts', async () => {
+    const { pods } = await grow('etcd-0');
+    const lookUp = (name: string) => pods[0]!.exec(etcdImage, '/bin/sh', '-c', `getent ahostsv4 ${name}`);
+    expect(await lookUp('etcd-0')).toMatchObject({
+      code: 0,
+      lines: [expect.stringContaining('STREAM etcd-0'), expect.anything(), expect.anything()],
+    });
+    expect(await lookUp('nobody')).toEqual({ code: 2, lines: [] });
+  });
+
   it.each([
     ['flags it does not know', ['--no-such-flag'], 2, 'flag provided but not defined: -no-such-flag'],
     ['a name that is not in the list', ['--name=other'], 1, "couldn't find local name"],
@@ -165,7 +195,8 @@ describe('etcd in Pods', () => {
   ])('refuses %s', async (_what, args, code, words) => {
     const pod = await memberPod('etcd-0');
     const run = pod.start(etcdImage, etcdArgs('etcd-0', [`--initial-cluster=${initialCluster('etcd-0')}`, ...args]));
-    expect(await run.exited).toBe(code);
+    await lab.until(() => run.exitCode() !== undefined);
+    expect(run.exitCode()).toBe(code);
     expect(pod.lines.join('\n')).toContain(words);
   });
 

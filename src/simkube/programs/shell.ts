@@ -133,6 +133,7 @@ function hostOf(process: SimulatedProcess, kubernetes: SimulatedKubernetes, find
     timeScale: 1,
     now: () => process.clock.now(),
     pass: (ms) => process.pass(ms),
+    resolve: (name) => process.resolve(name),
     command(name) {
       // A nested shell runs inside this one, which limits the nesting depth.
       const make = shellNames.has(name) ? undefined : find(name);

@@ -32,6 +32,8 @@ export interface ShellHost {
   now(): number;
   /** waits; rejects when everything stops */
   pass(ms: number): Promise<void>;
+  /** addresses of a name; absent: this host knows no names */
+  resolve?(name: string): readonly string[];
   /** a command specific to this host, besides the common ones */
   command(name: string): Tool | undefined;
 }

@@ -10,8 +10,15 @@ import {
   ValidatingWebhookConfigurations,
   type WebhookConfiguration,
 } from '../../../api/index.ts';
-import type { DiscoveredResource, RestMapper } from '../../../client/index.ts';
-import { clone, type KubeObject, ManualClock, type Resource, seededRandom } from '../../../machinery/index.ts';
+import type { DeleteOptions, DiscoveredResource, ObjectKey, RestMapper } from '../../../client/index.ts';
+import {
+  clone,
+  ignoreNotFound,
+  type KubeObject,
+  ManualClock,
+  type Resource,
+  seededRandom,
+} from '../../../machinery/index.ts';
 import { type MemoryClient, memoryClient } from '../../../runtime/testkit/index.ts';
 import { type Installation, installation } from '../../install/installation.ts';
 
@@ -77,7 +84,7 @@ export function upstreamWorld({ coreVersion = 'v1.14.2', coreArgs = [] }: Upstre
   };
 }
 
-function seedManager(
+export function seedManager(
   client: MemoryClient,
   manager: { namespace: string; name: string; provider: string; image: string; args: readonly string[] },
 ): void {
@@ -164,6 +171,14 @@ function withServer(client: MemoryClient): MemoryClient {
   return new Proxy(client, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
+      if (name === 'delete') {
+        return async (resource: Resource<KubeObject>, key: ObjectKey, options: DeleteOptions = {}) => {
+          await target.delete(resource, key, options);
+          // the garbage collector lets go of what the object owned
+          if (options.propagationPolicy !== 'Orphan') return;
+          await target.patch(resource, key, 'merge', { metadata: { finalizers: null } }, by).catch(ignoreNotFound);
+        };
+      }
       if (name !== 'apply') return member;
       return async (resource: Resource<KubeObject>, object: KubeObject, options: never) => {
         const applied = await target.apply(resource, object, options);

@@ -9,6 +9,7 @@ import { observeControlPlane, refuseControlPlane } from './control-plane-status.
 import { controlPlaneFinalizer, planeFieldManager } from './names.ts';
 import type { ControlPlaneScope } from './scope.ts';
 import { k0smotronPlaneNames } from './spec.ts';
+import { takeOverFields } from './take-over-fields.ts';
 
 /** Applies the plane of the control plane, and copies its state to the status. */
 export async function reconcileControlPlane(scope: ControlPlaneScope, cluster: Cluster): Promise<void> {
@@ -77,6 +78,7 @@ async function ensurePlane(
 ): Promise<K0smotronCluster> {
   const { client, signal } = context;
   if (live) {
+    await takeOverFields(context, live);
     const plane = await planes.apply(client, K0smotronClusters, desired, live, signal);
     // removes an address that the user did not set: upstream or earlier versions of Capstan wrote a discovered one
     if (plane.spec.externalAddress === undefined || desired.spec.externalAddress !== undefined) return plane;

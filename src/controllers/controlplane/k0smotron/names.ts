@@ -8,6 +8,9 @@ export const joinTokenFinalizer = 'jointokenrequests.k0smotron.io/finalizer';
 /** annotation of Clusters with the k0s cluster id, once known */
 export const clusterIdAnnotation = 'k0sproject.io/cluster-id';
 
+/** annotation of planes that k0smotron's own program created for a control plane: what it copied the spec from */
+export const copiedSpecAnnotation = 'k0smotron.io/cluster-spec-hash';
+
 /** Maps credential names of the API to those of the engine. */
 export const credentialNames: Readonly<Record<K0smotronCertificateType, CredentialName>> = {
   ca: 'ca',

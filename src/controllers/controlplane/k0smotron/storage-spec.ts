@@ -1,11 +1,16 @@
 import type { K0smotronClusterSpec, K0smotronEtcd } from '../../../api/index.ts';
 import type { DataStoreSpec } from '../../../hosting/index.ts';
+import { quantityValue } from '../../../machinery/index.ts';
 
 const defaultEtcdImage = 'quay.io/k0sproject/etcd:v3.7.1';
 const defaultSize = '1Gi';
 
 export const etcdOf = ({ storage }: K0smotronClusterSpec): K0smotronEtcd =>
   storage?.etcd ?? { image: defaultEtcdImage };
+
+/** k0smotron stores 0 for sizes that the user left open. */
+const sizeOf = (size: string | number | undefined): string =>
+  size === undefined || quantityValue(String(size)) === 0 ? defaultSize : String(size);
 
 /** Translates the storage of a plane to a data store spec. */
 export function dataStoreSpec(spec: K0smotronClusterSpec, members: number): DataStoreSpec {
@@ -24,7 +29,7 @@ export function dataStoreSpec(spec: K0smotronClusterSpec, members: number): Data
       const { size, storageClass } = storage.nats?.persistence ?? {};
       return {
         kind: 'k0s',
-        source: { type: 'nats', size: String(size ?? defaultSize), ...(storageClass && { storageClass }) },
+        source: { type: 'nats', size: sizeOf(size), ...(storageClass && { storageClass }) },
       };
     }
     default:
@@ -37,7 +42,7 @@ function ownEtcd({ persistence, autoDeletePVCs, defragJob }: K0smotronEtcd, memb
   return {
     kind: 'own-etcd',
     members,
-    storage: { size: String(size ?? defaultSize), ...(storageClass && { storageClass }) },
+    storage: { size: sizeOf(size), ...(storageClass && { storageClass }) },
     deleteVolumes: autoDeletePVCs === true,
     ...(defragJob?.enabled === true && { defragment: { schedule: defragJob.schedule, rule: defragJob.rule } }),
   };

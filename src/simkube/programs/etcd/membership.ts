@@ -6,7 +6,7 @@ import type { SimulatedProcess } from '../../process.ts';
 import { ProgramFailure } from '../failure.ts';
 import type { SimulatedKubernetes } from '../kubernetes.ts';
 import { dataFile, readEtcdData } from './data-directory.ts';
-import type { EtcdSettings } from './settings.ts';
+import { checkInitialCluster, type EtcdSettings } from './settings.ts';
 import { etcdBehind } from './way.ts';
 
 /** Cluster and member of a process. */
@@ -40,6 +40,7 @@ export function findMembership(
   settings: EtcdSettings,
 ): Membership {
   const data = readEtcdData(process.files.read(dataFile(settings.dataDirectory)));
+  if (!data) checkInitialCluster(settings);
   const membership = data
     ? restarted(kubernetes, data)
     : settings.isNewCluster
@@ -116,14 +117,16 @@ function joined(process: SimulatedProcess, settings: EtcdSettings): Membership {
   if (members.length !== new Set(settings.initialCluster.map(({ name }) => name)).size) {
     throw fatal('discovery failed', 'error validating peerURLs: member count is unequal');
   }
-  const stranger = members.find(({ peerUrls }) => !peerUrls.some((url) => listed.includes(url)));
+  const isListed = (url: string): boolean => listed.some((other) => isSameUrl(process, url, other));
+  const stranger = members.find(({ peerUrls }) => !peerUrls.some(isListed));
   if (stranger) {
     throw fatal(
       'discovery failed',
       `error validating peerURLs: unmatched member while checking PeerURLs ("${stranger.peerUrls.join(',')}")`,
     );
   }
-  const own = members.find(({ peerUrls }) => settings.peerUrls.some((url) => peerUrls.includes(url)));
+  const isOwn = (url: string): boolean => settings.peerUrls.some((other) => isSameUrl(process, url, other));
+  const own = members.find(({ peerUrls }) => peerUrls.some(isOwn));
   if (!own) throw fatal('discovery failed', 'error validating peerURLs: unmatched member while checking PeerURLs');
   if (own.clientUrls.length > 0) {
     // Its data is lost, although the leader counts on it.
@@ -136,6 +139,15 @@ function joined(process: SimulatedProcess, settings: EtcdSettings): Membership {
     );
   }
   return { etcd, memberId: own.id, isFresh: true };
+}
+
+/** Compares URLs as etcd does: names that lead to the same addresses are the same. */
+function isSameUrl(process: SimulatedProcess, a: string, b: string): boolean {
+  if (a === b) return true;
+  const [left, right] = [new URL(a), new URL(b)];
+  if (left.port !== right.port || left.protocol !== right.protocol) return false;
+  const addresses = process.resolve(right.hostname);
+  return process.resolve(left.hostname).some((address) => addresses.includes(address));
 }
 
 /** Upgrades go one minor version at a time, and never back. */

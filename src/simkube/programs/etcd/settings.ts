@@ -77,15 +77,6 @@ export function etcdSettings(process: SimulatedProcess): EtcdSettings {
   }
   const peerUrls = urls(flags, 'initial-advertise-peer-urls', 'http://localhost:2380').map(urlText);
   const initialCluster = parseInitialCluster(value('initial-cluster', `${name}=${peerUrls[0]}`));
-  const own = initialCluster.filter((member) => member.name === name).map(({ peerUrl }) => peerUrl);
-  if (own.length === 0) {
-    throw fatal(`couldn't find local name "${name}" in the initial cluster configuration`);
-  }
-  if ([...own].sort().join() !== [...peerUrls].sort().join()) {
-    throw fatal(
-      `--initial-cluster has ${name}=${own.join(',')} but missing from --initial-advertise-peer-urls=${peerUrls.join(',')} (failed to resolve "${peerUrls[0]}" to match --initial-cluster=${name}=${own[0]})`,
-    );
-  }
   return {
     name,
     dataDirectory: value('data-dir', `/${name}.etcd`),
@@ -106,6 +97,19 @@ export function etcdSettings(process: SimulatedProcess): EtcdSettings {
       (flag) => flagValue(flags, flag) ?? [],
     ),
   };
+}
+
+/** Checks the initial cluster of a member without data; a restarted one ignores it. */
+export function checkInitialCluster({ name, initialCluster, peerUrls, isNewCluster }: EtcdSettings): void {
+  const own = initialCluster.filter((member) => member.name === name).map(({ peerUrl }) => peerUrl);
+  if (own.length === 0) {
+    throw fatal(`couldn't find local name "${name}" in the initial cluster configuration`);
+  }
+  if (isNewCluster && [...own].sort().join() !== [...peerUrls].sort().join()) {
+    throw fatal(
+      `--initial-cluster has ${name}=${own.join(',')} but missing from --initial-advertise-peer-urls=${peerUrls.join(',')} (failed to resolve "${peerUrls[0]}" to match --initial-cluster=${name}=${own[0]})`,
+    );
+  }
 }
 
 /** Adds flags from environment variables. The command line takes precedence. */

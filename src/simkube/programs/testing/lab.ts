@@ -71,11 +71,24 @@ export function createProgramLab(options: ProgramLabOptions = {}): ProgramLab {
     }
     throw Object.assign(new Error(`connect ECONNREFUSED ${name}:${port}`), { code: 'ECONNREFUSED' });
   };
+  /** every Pod has an address for names, although it is reached by its own */
+  const resolve = (name: string): readonly string[] => {
+    const targets = new Set((names.get(name) ?? []).map((pod) => pod.name));
+    return [...pods.keys()].flatMap((pod, at) => (pod === name || targets.has(pod) ? [`10.0.0.${at + 1}`] : []));
+  };
   return {
     clock,
     kubernetes,
     pod(name, files = {}) {
-      const pod = new LabPodState({ name, clock, random, kubernetes, dial, files: new Map(Object.entries(files)) });
+      const pod = new LabPodState({
+        name,
+        clock,
+        random,
+        kubernetes,
+        dial,
+        resolve,
+        files: new Map(Object.entries(files)),
+      });
       pods.set(name, pod);
       return pod;
     },
@@ -106,6 +119,7 @@ interface PodParts {
   readonly kubernetes: SimulatedKubernetes;
   readonly files: Map<string, string>;
   dial(name: string, port: number): PortService;
+  resolve(name: string): readonly string[];
 }
 
 class LabPodState implements LabPod {
@@ -137,7 +151,7 @@ class LabPodState implements LabPod {
   }
 
   #run(image: string, argv: readonly string[], env: Readonly<Record<string, string>>, lines: string[]): LabContainer {
-    const { clock, random, kubernetes, dial } = this.#parts;
+    const { clock, random, kubernetes, dial, resolve } = this.#parts;
     const program = simulatedProgram(image, argv, kubernetes);
     if (!program) throw new Error(`nobody knows what ${image} ${argv.join(' ')} is`);
     const stop = new AbortController();
@@ -156,6 +170,7 @@ class LabPodState implements LabPod {
       signal: stop.signal,
       log: (line) => void lines.push(line),
       listen: (port, service) => this.#listen(port, service),
+      resolve,
       dial: (host, port) => (host === 'localhost' || host === '127.0.0.1' ? dial(this.name, port) : dial(host, port)),
       pass: (ms) => sleep(clock, ms, stop.signal),
     };

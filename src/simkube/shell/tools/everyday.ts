@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { must, PatternError } from '../../../machinery/index.ts';
 import type { Tool } from '../state.ts';
 import { toPattern } from './sed.ts';
@@ -190,9 +191,31 @@ const uname: Tool = ({ state, streams }, args) => {
 };
 
 /** Commands for interactive use and for calculations in scripts. */
+/** Looks names up, like getent: `hosts NAME` and `ahosts NAME`, also for one family of addresses. */
+const getent: Tool = ({ state, streams }, [database = '', ...names]) => {
+  const families: Readonly<Record<string, number>> = { hosts: 0, ahosts: 0, ahostsv4: 4, ahostsv6: 6 };
+  const family = families[database];
+  if (family === undefined) {
+    streams.error(`Unknown database: ${database}\n`);
+    return 1;
+  }
+  let status = 0;
+  for (const name of names) {
+    const addresses = (state.host.resolve?.(name) ?? []).filter((one) => family === 0 || isIP(one) === family);
+    if (addresses.length === 0) status = 2;
+    for (const address of addresses) {
+      if (database === 'hosts') streams.out(`${address.padEnd(15)} ${name}\n`);
+      else
+        for (const type of ['STREAM', 'DGRAM', 'RAW']) streams.out(`${address.padEnd(15)} ${type.padEnd(6)} ${name}\n`);
+    }
+  }
+  return status;
+};
+
 export const everydayTools: Readonly<Record<string, Tool>> = {
   date,
   expr,
+  getent,
   uname,
   hostname: ({ state, streams }) => {
     streams.out(`${state.host.hostname}\n`);

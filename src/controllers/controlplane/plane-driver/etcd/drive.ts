@@ -1,4 +1,4 @@
-import { PersistentVolumeClaims, Pods, StatefulSets } from '../../../../api/index.ts';
+import { CronJobs, PersistentVolumeClaims, Pods } from '../../../../api/index.ts';
 import {
   claimName,
   type EtcdClusterSpec,
@@ -13,6 +13,7 @@ import { after, done, type ReconcileContext, type Result } from '../../../../run
 import type { Verdict } from '../../../shared/index.ts';
 import type { EtcdAdministrator } from '../../etcd-client/types.ts';
 import { type ApplyOptions, applyObjects, PlaneObjectError } from '../apply-objects.ts';
+import { replaceSet } from '../replace-set.ts';
 import type { EtcdReport } from '../types.ts';
 import { type OpenPlaneEtcd, type PlaneEtcdTarget, unreachable } from './connect.ts';
 import { askEtcd, type EtcdAnswers, type EtcdSight, etcdObservation, seeEtcd } from './observe.ts';
@@ -78,6 +79,7 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
   let answers = await ask(scope, sight);
   let step: EtcdStep = { kind: 'none' };
   let defragmented = false;
+  let isRecorded = !sight.isFromOthers;
   const defragmentDue = isDefragmentDue(scope);
   for (let taken = 0; taken < maxSteps; taken++) {
     const { tidied } = memory;
@@ -85,9 +87,12 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
     const more = { defragmentDue, quotaBytes: quotaOf(desired), restores, users, ...(tidied && { tidied }) };
     step = etcdStep(desired, etcdObservation({ ...sight, facts }, answers, more));
     if (step.kind === 'none' || step.kind === 'wait') break;
+    // members of another program get settings and a StatefulSet of ours before anything else changes
+    if (sight.isFromOthers && step.kind !== 'settings') break;
     context.log.info('Etcd takes a step', { etcd: desired.naming.etcd, step: step.kind });
     facts = factsAfter(facts, step);
     const continues = await carryOut(scope, step, sight, facts);
+    isRecorded ||= step.kind === 'settings';
     if (step.kind === 'defragment') {
       defragmented = true;
       memory.tidied = (memory.tidied ?? new Set()).add(step.name);
@@ -95,9 +100,10 @@ export async function driveEtcd(scope: EtcdScope): Promise<EtcdOutcome> {
     if (!continues) break;
     if (step.kind !== 'settings') answers = await askAnew(scope, sight);
   }
+  if (sight.isFromOthers && isRecorded) await removeForeignJob(scope);
   // also corrects drift and updates certificate checksums
-  if (facts && !endsPass(step)) await applySet(scope, sight, facts);
-  const isSettled = step.kind === 'none';
+  if (facts && isRecorded && (sight.isFromOthers || !endsPass(step))) await applySet(scope, sight, facts);
+  const isSettled = step.kind === 'none' && !sight.isFromOthers;
   remember(scope, sight, answers, isSettled);
   return outcome(scope, sight, answers, step, { isSettled, defragmented, memory });
 }
@@ -108,7 +114,7 @@ function factsAfter(facts: EtcdSetFacts | undefined, step: EtcdStep): EtcdSetFac
   if (!facts) return facts;
   if (step.kind === 'settings') return { ...facts, settings: step.settings };
   if (step.kind === 'scale') return { ...facts, replicas: step.replicas };
-  if (step.kind === 'image') return { ...facts, image: step.image };
+  if (step.kind === 'image') return { ...facts, image: step.image, settings: { ...facts.settings, image: step.image } };
   return facts;
 }
 
@@ -187,18 +193,20 @@ async function applySet(scope: EtcdScope, sight: EtcdSight, facts: EtcdSetFacts)
   try {
     await applyObjects(scope.apply, scope.objects(facts));
   } catch (error) {
-    if (!(error instanceof PlaneObjectError) || error.object.kind !== 'StatefulSet' || !error.isImmutable) throw error;
-    const { client, signal } = scope.context;
-    await growClaims(scope, error.object, sight);
-    const { namespace } = scope.desired.identity;
-    await ignoringAbsence(
-      client.delete(
-        StatefulSets,
-        { namespace, name: scope.desired.naming.etcd },
-        { propagationPolicy: 'Orphan', signal },
-      ),
-    );
+    if (error instanceof PlaneObjectError && error.isImmutable) await growClaims(scope, error.object, sight);
+    if (!(await replaceSet(scope.context, scope.desired.identity.owner, error))) throw error;
   }
+}
+
+/** Deletes the job of another program that defragments; here controllers do that. */
+async function removeForeignJob({ context, desired }: EtcdScope): Promise<void> {
+  const { client, cache, signal } = context;
+  const { namespace, owner } = desired.identity;
+  const name = desired.naming.defragmentJob;
+  const job = name === undefined ? undefined : cache.lister(CronJobs).get({ namespace, name });
+  if (!job?.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid)) return;
+  const key = { namespace, name: job.metadata.name ?? '' };
+  await ignoringAbsence(client.delete(CronJobs, key, { propagationPolicy: 'Background', signal }));
 }
 
 /**

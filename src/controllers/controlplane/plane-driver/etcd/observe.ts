@@ -6,6 +6,7 @@ import {
   type EtcdPod,
   type EtcdSetFacts,
   type EtcdSettings,
+  initialCluster,
   type EtcdMember as MemberView,
   maxEtcdMembers,
   memberName,
@@ -21,6 +22,8 @@ import type { OpenPlaneEtcd, PlaneEtcdTarget } from './connect.ts';
 export interface EtcdSight {
   readonly set: SetSight | undefined;
   readonly facts: EtcdSetFacts | undefined;
+  /** the StatefulSet is the plane's, but another program made it: there are no settings yet */
+  readonly isFromOthers: boolean;
   /** recorded for these members, not for those of an earlier plane with the same name */
   readonly recorded: EtcdSettings | undefined;
   readonly pods: readonly EtcdPod[];
@@ -59,17 +62,22 @@ export function seeEtcd(cache: CacheReader, desired: EtcdClusterSpec): EtcdSight
   const settings = parseSettings(record?.data);
   const isOwn = record?.metadata.ownerReferences?.some(({ uid }) => uid === identity.owner.uid) === true;
   const volumeSize = set && templateSize(set);
+  // evidence is the owner, which only this plane has; a StatefulSet that merely has the name does not count
+  const isFromOthers =
+    !settings && set?.set.metadata.ownerReferences?.some(({ uid }) => uid === identity.owner.uid) === true;
+  const known = settings ?? (isFromOthers && set ? settingsOfOthers(desired, set) : undefined);
   const facts = set &&
-    settings && {
+    known && {
       replicas: set.wanted,
       image: imageOf(set),
-      settings,
+      settings: known,
       ...(volumeSize !== undefined && { volumeSize }),
     };
   const pods = set?.pods ?? [];
   return {
     set,
     facts,
+    isFromOthers,
     recorded: isOwn ? settings : undefined,
     pods: pods.map(podView),
     running: pods
@@ -77,6 +85,12 @@ export function seeEtcd(cache: CacheReader, desired: EtcdClusterSpec): EtcdSight
       .map(({ name }) => name),
     claims,
   };
+}
+
+/** Settings of members that another program started. Their claims are recorded once they answer. */
+function settingsOfOthers(desired: EtcdClusterSpec, { wanted }: SetSight): EtcdSettings {
+  const names = Array.from({ length: wanted }, (_, index) => memberName(desired.naming, index));
+  return { initialCluster: initialCluster(desired, names), initialClusterState: 'existing', claims: {}, discard: {} };
 }
 
 const imageOf = ({ set }: SetSight): string =>

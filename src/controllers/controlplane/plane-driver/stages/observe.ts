@@ -1,4 +1,11 @@
-import { type LabelSelector, Namespaces, Nodes, type Service, Services } from '../../../../api/index.ts';
+import {
+  type LabelSelector,
+  Namespaces,
+  Nodes,
+  PersistentVolumeClaims,
+  type Service,
+  Services,
+} from '../../../../api/index.ts';
 import type { ObjectKey } from '../../../../client/index.ts';
 import type { GatewayFacts, PlaneFacts, PlaneSpec, ServiceFacts } from '../../../../hosting/index.ts';
 import {
@@ -32,6 +39,7 @@ export async function observePlane(scope: PlaneScope): Promise<undefined> {
   const gateway = desired.exposure.gateway ? await seeGateway(scope) : undefined;
   const nodeAddress = needsNodeAddress(desired) ? await seeNodeAddress(scope) : undefined;
   const workload = seeWorkload(scope);
+  const controllerClaim = seeControllerClaim(scope);
   scope.facts = {
     checksums: new Map(),
     trust: {},
@@ -42,7 +50,20 @@ export async function observePlane(scope: PlaneScope): Promise<undefined> {
     ...(gateway && { gateway }),
     ...(nodeAddress !== undefined && { nodeAddress }),
     ...(workload && { workload }),
+    ...(controllerClaim !== undefined && { controllerClaim }),
   };
+}
+
+/** Name of the claim template of k0s controllers: the user's, unless there are claims under the usual name. */
+function seeControllerClaim({ desired, request }: PlaneScope): string | undefined {
+  const persistence = desired.k0s?.persistence;
+  if (persistence?.type !== 'pvc') return undefined;
+  const { controlPlane } = desired.naming;
+  const given = asJson(persistence.claim)['metadata'];
+  const name = isJsonObject(given) && typeof given['name'] === 'string' ? given['name'] : '';
+  if (name === '' || name === controlPlane) return undefined;
+  const key = { namespace: desired.identity.namespace, name: `${controlPlane}-${controlPlane}-0` };
+  return request.context.cache.lister(PersistentVolumeClaims).get(key) ? undefined : name;
 }
 
 export function serviceFacts({ spec, status }: Service): ServiceFacts {

@@ -2,6 +2,7 @@ import { nextVersion, planeObjects, specProblems } from '../../../../hosting/ind
 import { applyObjects } from '../apply-objects.ts';
 import { removeFormerDeployments, removeFormerPolicies } from '../former-objects.ts';
 import { mountedChecksums } from '../mounted.ts';
+import { replaceSet } from '../replace-set.ts';
 import { bad, good, type PlaneScope, readSecret, requeueAfter, setStage } from '../scope.ts';
 import { problemOfSet, type SetSight } from '../sets.ts';
 import { seeControlPlane } from '../workload-sets.ts';
@@ -56,7 +57,13 @@ export async function reconcileWorkloads(scope: PlaneScope): Promise<undefined> 
       );
       return;
     }
-    await applyObjects(scope.apply, objects.controlPlane);
+    try {
+      await applyObjects(scope.apply, objects.controlPlane);
+    } catch (error) {
+      // another program, or an earlier version, made a StatefulSet with other immutable fields
+      if (!(await replaceSet(request.context, desired.identity.owner, error))) throw error;
+      scope.hasWritten = true;
+    }
   }
   const controlPlane = seeControlPlane(cache, desired);
   scope.controlPlane = controlPlane;

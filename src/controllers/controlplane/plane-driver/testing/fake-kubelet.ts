@@ -121,13 +121,15 @@ async function runPod(
   host.etcd.stop(name);
   const set = name.replace(/-\d+$/, '');
   const settings = cache.lister(ConfigMaps).get({ namespace, name: `${set}-settings` })?.data ?? {};
+  // Pods of another program have them in their template
+  const given = container.env?.find((variable) => variable.name === 'ETCD_INITIAL_CLUSTER')?.value;
   const volume = cache.lister(PersistentVolumeClaims).get({ namespace, name: `etcd-data-${name}` })?.metadata.uid;
   const problem =
     host.etcdInPods.start({
       name,
       volume: volume ?? uid,
-      initialCluster: settings['ETCD_INITIAL_CLUSTER'] ?? '',
-      initialClusterState: settings['ETCD_INITIAL_CLUSTER_STATE'] ?? '',
+      initialCluster: given ?? settings['ETCD_INITIAL_CLUSTER'] ?? '',
+      initialClusterState: given === undefined ? (settings['ETCD_INITIAL_CLUSTER_STATE'] ?? '') : 'new',
     }) ?? '';
   started.set(uid, problem);
 }
