@@ -1,4 +1,5 @@
 import {
+  type CustomResourceDefinition,
   CustomResourceDefinitions,
   MutatingWebhookConfigurations,
   ValidatingWebhookConfigurations,
@@ -25,7 +26,18 @@ const by = { fieldManager: 'capstan-webhooks', force: true };
  */
 export async function publishBundle(
   client: Client,
-  { definitions, bundle, signal }: { definitions: Iterable<ResourceDefinition>; bundle: string; signal: AbortSignal },
+  {
+    definitions,
+    isOurs,
+    bundle,
+    signal,
+  }: {
+    definitions: Iterable<ResourceDefinition>;
+    /** tells whether a definition calls our webhook; others of the same name have another authority */
+    isOurs(found: CustomResourceDefinition): boolean;
+    bundle: string;
+    signal: AbortSignal;
+  },
 ): Promise<{ written: number; missing: string[] }> {
   const wanted = Buffer.from(bundle).toString('base64');
   const outcome = { written: 0, missing: [] as string[] };
@@ -54,7 +66,7 @@ export async function publishBundle(
     if (versions.length < 2) continue;
     const name = `${plural}.${group}`;
     await publish(CustomResourceDefinitions, name, {
-      configs: ({ spec: { conversion } }) => [conversionConfig(conversion?.webhook)],
+      configs: (found) => (isOurs(found) ? [conversionConfig(found.spec.conversion?.webhook)] : []),
       apply: () => bundleOfDefinition(name, bundle),
     });
   }

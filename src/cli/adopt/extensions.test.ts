@@ -29,7 +29,8 @@ const others = extension('of-somebody-else', { namespace: 'elsewhere', name: 'ho
 
 const begin = async (): Promise<void> => {
   world = upstreamWorld();
-  for (const one of [stopped, outside, others]) await world.client.create(ExtensionConfigs, one, { fieldManager: 'test' });
+  for (const one of [stopped, outside, others])
+    await world.client.create(ExtensionConfigs, one, { fieldManager: 'test' });
 };
 beforeEach(begin);
 
