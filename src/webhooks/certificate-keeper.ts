@@ -1,3 +1,4 @@
+import type { CustomResourceDefinition } from '../api/index.ts';
 import type { Client } from '../client/index.ts';
 import {
   type Clock,
@@ -22,6 +23,8 @@ export interface CertificateKeeperOptions {
   /** names and addresses of the webhook server */
   hosts: readonly string[];
   definitions: readonly ResourceDefinition[];
+  /** tells whether a definition calls our webhook */
+  isOurs(found: CustomResourceDefinition): boolean;
 }
 
 /** Renews the certificates of the webhooks, together with the other replicas. */
@@ -48,7 +51,7 @@ export async function startCertificateKeeper(
   options: CertificateKeeperOptions,
   signal: AbortSignal,
 ): Promise<CertificateKeeper> {
-  const { client, clock, random, log, secret, hosts, definitions } = options;
+  const { client, clock, random, log, secret, hosts, definitions, isOurs } = options;
   let publishedBundle: string | undefined;
   const checked = { bundle: '', versions: new Map<string, string>() };
 
@@ -70,7 +73,13 @@ export async function startCertificateKeeper(
   };
   const publish = async (aborted: AbortSignal): Promise<void> => {
     const bundle = trustBundle(current);
-    const { written, missing } = await publishBundle(client, { definitions, bundle, checked, signal: aborted });
+    const { written, missing } = await publishBundle(client, {
+      definitions,
+      isOurs,
+      bundle,
+      checked,
+      signal: aborted,
+    });
     if (written > 0) log.info('Authorities of the webhooks were published', { objects: written });
     if (missing.length > 0) log.debug('Some of what names the webhooks is not there', { missing });
     publishedBundle = missing.length === 0 ? bundle : undefined;

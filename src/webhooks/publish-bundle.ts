@@ -1,4 +1,5 @@
 import {
+  type CustomResourceDefinition,
   CustomResourceDefinitions,
   MutatingWebhookConfigurations,
   ValidatingWebhookConfigurations,
@@ -34,10 +35,18 @@ export async function publishBundle(
   client: Client,
   {
     definitions,
+    isOurs,
     bundle,
     checked,
     signal,
-  }: { definitions: Iterable<ResourceDefinition>; bundle: string; checked: CheckedDefinitions; signal: AbortSignal },
+  }: {
+    definitions: Iterable<ResourceDefinition>;
+    /** tells whether a definition calls our webhook; others of the same name have another authority */
+    isOurs(found: CustomResourceDefinition): boolean;
+    bundle: string;
+    checked: CheckedDefinitions;
+    signal: AbortSignal;
+  },
 ): Promise<{ written: number; missing: string[] }> {
   const wanted = Buffer.from(bundle).toString('base64');
   const outcome = { written: 0, missing: [] as string[] };
@@ -73,7 +82,7 @@ export async function publishBundle(
     const version = shown.get(name);
     if (version !== undefined && checked.versions.get(name) === version) continue;
     const upToDate = await publish(CustomResourceDefinitions, name, {
-      configs: ({ spec: { conversion } }) => [conversionConfig(conversion?.webhook)],
+      configs: (found) => (isOurs(found) ? [conversionConfig(found.spec.conversion?.webhook)] : []),
       apply: () => bundleOfDefinition(name, bundle),
     });
     if (upToDate === undefined) checked.versions.delete(name);

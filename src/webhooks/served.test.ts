@@ -53,7 +53,16 @@ describe('kinds with webhooks', () => {
 
   const keep = (): Promise<CertificateKeeper> =>
     startCertificateKeeper(
-      { client: server.local, clock, random: systemRandom, log: nullLogger, secret, hosts: ['127.0.0.1'], definitions },
+      {
+        client: server.local,
+        clock,
+        random: systemRandom,
+        log: nullLogger,
+        secret,
+        hosts: ['127.0.0.1'],
+        definitions,
+        isOurs: () => true,
+      },
       never,
     );
   const install = async (bundle?: string): Promise<void> => {

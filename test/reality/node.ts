@@ -45,7 +45,8 @@ async function isReady({ processes, kubernetes, directory }: NodeOptions): Promi
 /** Kills all containers with kubelet and containerd, as a loss of power does, and starts the node again. */
 export async function crashNode(options: NodeOptions): Promise<void> {
   const { processes } = options;
-  const start = [await processes.kill('kubelet'), await processes.kill('containerd')].reverse();
+  const kubeletAgain = await processes.kill('kubelet');
+  const containerdAgain = await processes.kill('containerd');
   for (const pid of await containerProcesses()) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -53,8 +54,9 @@ export async function crashNode(options: NodeOptions): Promise<void> {
       // It ended with another one.
     }
   }
-  for (const again of start) await again();
-  await processes.until('containerd', async () => void (await command('ctr', '-a', socketOf(options), 'version')));
+  await containerdAgain();
+  await containerdAnswers(options);
+  await kubeletAgain();
   await isReady(options);
 }
 
@@ -116,7 +118,12 @@ async function startContainerd(options: NodeOptions): Promise<void> {
   const file = join(directory, 'containerd.toml');
   await writeFile(file, `${config.join('\n')}\n`);
   await processes.start('containerd', 'containerd', ['--config', file]);
-  await processes.until('containerd', async () => void (await command('ctr', '-a', socketOf(options), 'version')));
+  await containerdAnswers(options);
+}
+
+async function containerdAnswers(options: NodeOptions): Promise<void> {
+  const ask = async (): Promise<void> => void (await command('ctr', '-a', socketOf(options), 'version'));
+  await options.processes.until('containerd', ask);
 }
 
 async function startDns({ directory, processes, programs, kubernetes }: NodeOptions): Promise<void> {

@@ -17,6 +17,7 @@ import {
 import { systemNamespace } from '../controller-identity.ts';
 import { installedDefinitions } from '../install/installed-kinds.ts';
 import { installedRules } from '../install/installed-rules.ts';
+import { isInstalledByUs } from '../install/labels.ts';
 import { webhookService } from '../install/webhook-service.ts';
 
 const certificateSecret = { namespace: systemNamespace, name: 'capstan-webhook-certificates' } as const;
@@ -57,6 +58,7 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
       secret: certificateSecret,
       hosts: [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`, 'localhost', loopback],
       definitions: installedDefinitions,
+      isOurs: isInstalledByUs,
     },
     signal,
   );

@@ -20,7 +20,7 @@ describe.skipIf(missing !== undefined)(`Images${missing ? ` (${missing})` : ''}`
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ubuntu.qcow2`;
-    capstan = await startCapstan({ args: ['--simulated-cloud'], controllers: 'images' });
+    capstan = await startCapstan({ args: ['--simulated-cloud', '--allow-peers', '127.0.0.1'], controllers: 'images' });
   });
   afterAll(async () => {
     server?.close();

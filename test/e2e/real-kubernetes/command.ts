@@ -31,7 +31,6 @@ const eitherWay = [
   'guide-004/guide-004',
   'guides/guides',
   'add-ons',
-  'hosted/hosted',
   'images',
   'runtime-extensions',
   'stacks',

@@ -87,7 +87,8 @@ export async function playChart({
     });
     await step('removed while the cluster exists, which keeps running', async () => {
       await run('uninstall', release, '--wait', '--timeout=10m');
-      assert.deepEqual(await stage.names('pods', '-n', namespace), []);
+      // helm does not wait for the Pods of a Deployment.
+      await until(async () => assert.deepEqual(await stage.names('pods', '-n', namespace), []));
       await expectKept(workload, 'chart');
     });
     await step('installed again, and the cluster goes to the last volume', async () => {
