@@ -19,7 +19,8 @@ describe('the authority of the webhooks', () => {
     client.seed(CustomResourceDefinitions, theirs as never);
     const { signal } = new AbortController();
     const isOurs = ({ metadata }: CustomResourceDefinition): boolean => metadata.labels?.['ours'] === 'true';
-    const publish = () => publishBundle(client, { definitions: definition, isOurs, bundle: 'new', signal });
+    const checked = { bundle: '', versions: new Map<string, string>() };
+    const publish = () => publishBundle(client, { definitions: definition, isOurs, bundle: 'new', checked, signal });
     const bundle = async () =>
       (await client.get(CustomResourceDefinitions, { name })).spec.conversion as { webhook?: unknown } | undefined;
     await publish();
