@@ -43,10 +43,15 @@ const keptOfService = /\.spec\.service\.(annotations|labels|externalTrafficPolic
 const kubernetesTypes =
   /\.(podCertificate\.userAnnotations|volumeClaimTemplate\.metadata\.|loadBalancer\.ingress\[\]\.(ipMode|ports\[\]))/;
 
+const conditionsOfOldReleases = /^\.status\.conditions\[\]\.(reason|message) /;
+
 /** Fields where our schema is less strict than upstream's or has more fields. */
 const relaxed: Readonly<Record<string, RegExp>> = {
   // A new load balancer has no address yet, and some have no external address.
   'OpenStackCluster.infrastructure.cluster.x-k8s.io': /^\.status\.apiServer(Managed)?LoadBalancer(\.(ip|internalIP))? /,
+  // Upstream's releases before 0.15 wrote conditions without these fields, which then have defaults.
+  'OpenStackServer.infrastructure.cluster.x-k8s.io': conditionsOfOldReleases,
+  'OpenStackFloatingIPPool.infrastructure.cluster.x-k8s.io': conditionsOfOldReleases,
   'K0smotronControlPlane.controlplane.cluster.x-k8s.io': keptOfService,
   'K0smotronControlPlaneTemplate.controlplane.cluster.x-k8s.io': keptOfService,
   // Capstan reports the discovered address in the status; upstream writes it into the spec.

@@ -25,6 +25,10 @@ function names(
 /** Keyed by name; `*` stands for a variable part. */
 export const wellKnownNames: ReadonlyMap<string, WellKnownName> = new Map([
   ...names('annotation', 'user', {
+    'k0smotron.io/cluster-spec-hash': [
+      'Cluster of k0smotron.io',
+      "k0smotron's own program created the control plane, and copied its spec.",
+    ],
     'clusterctl.cluster.x-k8s.io/block-move': ['any object', 'A move waits while an object has this annotation.'],
     'lattice.dev/image': [
       'LatticeCluster',
