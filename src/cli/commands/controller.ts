@@ -5,6 +5,7 @@ import { CapstanError, sleep, systemRandom } from '../../machinery/index.ts';
 import { type CheckResult, createMetrics, type Manager, type RuntimeMetrics } from '../../runtime/index.ts';
 import { explained } from '../connection.ts';
 import type { CommandContext } from '../context.ts';
+import { keepMemorySmall } from '../controller/controller-memory.ts';
 import { type Endpoint, healthPaths, metricsPaths, serveEndpoint } from '../controller/endpoints.ts';
 import { hostIdentity, isWhole, leaderLease, sharesLease } from '../controller/leases.ts';
 import { runControllers } from '../controller/run-controllers.ts';
@@ -78,6 +79,8 @@ export async function controller(options: ControllerOptions, context: CommandCon
     () => leaseClient.close(),
     async () => administrator?.close(),
   ];
+  const stopKeeping = keepMemorySmall();
+  stops.push(async () => stopKeeping());
   const state: { manager?: Manager; webhooks?: WebhookService } = {};
   const { watchFilter, namespace } = options;
   const scope = {

@@ -24,7 +24,10 @@ export const controllerEnvironment: Readonly<Record<string, string>> = {
  */
 const growthPercent = 50;
 
-/** Keeps the memory of this process close to what its caches need. Returns a function that stops it. */
+/**
+ * Keeps the memory of this process close to what its caches need. Returns a function that stops it. Only for a process that does nothing else: controllers
+ * that run as a simulated program share one with an API.
+ */
 export function keepMemorySmall(): () => void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
   return giveMemoryBackAtRest();

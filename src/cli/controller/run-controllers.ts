@@ -4,7 +4,6 @@ import { partedSecrets, type UsedCredentials } from '../../controllers/index.ts'
 import { CapstanError, systemClock, systemRandom } from '../../machinery/index.ts';
 import { createManager, type Manager } from '../../runtime/index.ts';
 import { type AddedControllersOptions, addControllers } from '../controllers.ts';
-import { keepMemorySmall } from './controller-memory.ts';
 import { type ControllerLease, longerLease } from './leases.ts';
 
 export interface RunControllersOptions {
@@ -35,18 +34,8 @@ const longestLease = 8;
 /** A lease held for this long is not extended further. */
 const steadyMs = 10 * 60_000;
 
-/** Runs the controllers of a process that does nothing else. */
+/** Runs the controllers and restarts them after a lost lease, waiting for it like any other instance. */
 export async function runControllers(options: RunControllersOptions): Promise<void> {
-  const stopKeeping = keepMemorySmall();
-  try {
-    await runWithLease(options);
-  } finally {
-    stopKeeping();
-  }
-}
-
-/** Restarts the controllers after a lost lease, waiting for it like any other instance. */
-async function runWithLease(options: RunControllersOptions): Promise<void> {
   const { client, leaseClient, lease, controllers, signal } = options;
   const { log, metrics, namespace } = controllers;
   // a cluster and its credentials may be deleted while this process does not hold the lease

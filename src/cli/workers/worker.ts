@@ -1,6 +1,7 @@
 import { type ConnectionConfig, type HttpClient, httpClient, staticCredentials } from '../../client/index.ts';
 import { createMetrics } from '../../runtime/index.ts';
 import type { CommandContext } from '../context.ts';
+import { keepMemorySmall } from '../controller/controller-memory.ts';
 import { sharesLease } from '../controller/leases.ts';
 import { runControllers } from '../controller/run-controllers.ts';
 import { parseControllerAreas } from '../controller-areas.ts';
@@ -28,9 +29,11 @@ export async function worker(context: CommandContext): Promise<number> {
   });
   context.signal.addEventListener('abort', () => stop.abort(), { once: true });
   const cancel = context.clock.after(settings.leaveAfterMs, () => stop.abort());
+  const stopKeeping = keepMemorySmall();
   try {
     await work(settings, context, stop.signal);
   } finally {
+    stopKeeping();
     cancel();
   }
   return 0;

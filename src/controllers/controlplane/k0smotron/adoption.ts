@@ -1,7 +1,6 @@
 import {
   type Container,
   type K0smotronCluster,
-  K0smotronClusters,
   k0sVersionOf,
   parseImage,
   type Secret,
@@ -17,9 +16,9 @@ import {
   placeOf,
   specProblems,
 } from '../../../hosting/index.ts';
-import { isOwnedBy, ownerReference, secretText } from '../../shared/index.ts';
+import { isOwnedBy, secretText } from '../../shared/index.ts';
 import { readState } from '../plane-driver/state.ts';
-import { inheritedMetadata } from './family.ts';
+import { inputOfPlane } from './family.ts';
 import { k0smotronPlaneNames, k0smotronPlaneSpec } from './spec.ts';
 
 // Conditions for taking a plane over from k0smotron's own program, and for giving it back.
@@ -43,7 +42,7 @@ export interface PlaneNames {
 }
 
 export function k0smotronNames(plane: K0smotronCluster): PlaneNames {
-  const { naming } = k0smotronPlaneNames(inputOf(plane));
+  const { naming } = k0smotronPlaneNames(inputOfPlane(plane));
   return {
     etcd: naming.etcd,
     controllers: naming.controlPlane,
@@ -58,20 +57,9 @@ export function k0smotronNames(plane: K0smotronCluster): PlaneNames {
   };
 }
 
-function inputOf(plane: K0smotronCluster) {
-  const { namespace = '', name = '' } = plane.metadata;
-  return {
-    namespace,
-    clusterName: name,
-    spec: plane.spec,
-    owner: ownerReference(plane, K0smotronClusters, { controller: true }),
-    metadata: inheritedMetadata(plane),
-  };
-}
-
 /** Names the Secrets whose content a take-over keeps. */
 export function keptSecrets(plane: K0smotronCluster): string[] {
-  const translated = k0smotronPlaneSpec(inputOf(plane));
+  const translated = k0smotronPlaneSpec(inputOfPlane(plane));
   if ('problem' in translated) return [];
   return keptCredentials(translated.desired).map((credential) => placeOf(translated.desired, credential).name);
 }
@@ -84,7 +72,7 @@ function keptCredentials({ dataStore }: PlaneSpec): CredentialName[] {
 export function adoptionProblems(foreign: ForeignPlane): string[] {
   const { plane } = foreign;
   if (plane.metadata.deletionTimestamp !== undefined) return ['it is being deleted: let the old program finish'];
-  const translated = k0smotronPlaneSpec(inputOf(plane));
+  const translated = k0smotronPlaneSpec(inputOfPlane(plane));
   if ('problem' in translated) return [translated.problem.message];
   const { desired } = translated;
   return [

@@ -2,6 +2,7 @@ import {
   type Cluster,
   Clusters,
   type K0smotronCluster,
+  K0smotronClusters,
   type K0smotronControlPlane,
   K0smotronControlPlanes,
   Services,
@@ -9,7 +10,7 @@ import {
 import { objectKey } from '../../../client/index.ts';
 import { checkDns1035Label } from '../../../machinery/index.ts';
 import type { ReconcileContext } from '../../../runtime/index.ts';
-import { isOwnedBy, lastAppliedAnnotation, ownerOf, pausedAnnotation } from '../../shared/index.ts';
+import { isOwnedBy, lastAppliedAnnotation, ownerOf, ownerReference, pausedAnnotation } from '../../shared/index.ts';
 import type { K0smotronSpecInput } from './spec.ts';
 
 /** Parent objects of a plane: both set if a K0smotronControlPlane created it, both undefined for a standalone one. */
@@ -28,7 +29,7 @@ export function familyOf({ cache }: Pick<ReconcileContext, 'cache'>, plane: K0sm
 }
 
 /** Labels and annotations that the objects of a plane inherit from it. */
-export function inheritedMetadata({ metadata }: K0smotronCluster): K0smotronSpecInput['metadata'] {
+function inheritedMetadata({ metadata }: K0smotronCluster): K0smotronSpecInput['metadata'] {
   const { [lastAppliedAnnotation]: _, [pausedAnnotation]: __, ...annotations } = metadata.annotations ?? {};
   return { labels: metadata.labels ?? {}, annotations };
 }
@@ -47,4 +48,16 @@ export function aliasServiceName(
   if (checkDns1035Label(name).length > 0) return undefined;
   const existing = cache.lister(Services).get({ namespace: plane.metadata.namespace ?? '', name });
   return existing && !isOwnedBy(existing, plane) ? undefined : name;
+}
+
+/** What a plane itself says of what is computed for it; its Cluster may add to that. */
+export function inputOfPlane(plane: K0smotronCluster): K0smotronSpecInput {
+  const { namespace = '', name = '' } = plane.metadata;
+  return {
+    namespace,
+    clusterName: name,
+    spec: plane.spec,
+    owner: ownerReference(plane, K0smotronClusters, { controller: true }),
+    metadata: inheritedMetadata(plane),
+  };
 }

@@ -24,7 +24,6 @@ import {
   isDeleting,
   isFilteredOut,
   isNotConnected,
-  ownerReference,
   pausedBy,
   watchFilter,
   withoutFinalizer,
@@ -41,7 +40,7 @@ import {
 } from '../plane-driver/index.ts';
 import { defaultConcurrency, type Outcome, type ProviderDependencies, reconcilePlane } from '../plane-reconcile.ts';
 import { type CredentialKeeper, createCredentialKeeper } from './credential-keeper.ts';
-import { aliasServiceName, familyOf, inheritedMetadata, type PlaneFamily } from './family.ts';
+import { aliasServiceName, familyOf, inputOfPlane, type PlaneFamily } from './family.ts';
 import { planeFinalizer } from './names.ts';
 import { isChild, type PlaneClients } from './plane-clients.ts';
 import { observePlane, refusePlane } from './plane-status.ts';
@@ -125,15 +124,10 @@ export function k0smotronPlaneController(
 }
 
 function specInput({ context, plane, parent, cluster }: PlaneScope): K0smotronSpecInput {
-  const { name = '', namespace = '' } = plane.metadata;
   const alias = aliasServiceName(context, plane, parent);
   const backup = annotatedBackup(plane);
   return {
-    namespace,
-    clusterName: name,
-    spec: plane.spec,
-    owner: ownerReference(plane, K0smotronClusters, { controller: true }),
-    metadata: inheritedMetadata(plane),
+    ...inputOfPlane(plane),
     ...(cluster && { cluster }),
     ...(alias !== undefined && { aliasServiceName: alias }),
     ...(backup && { backup }),
